@@ -62,6 +62,7 @@ export const exportCommand: Subcommand = {
 export const importCommand: Subcommand = {
   parameters: 'FILE',
   summary: 'Create an agent from an exported file.',
+  waiting: 'Importing the agent',
   options: { as: { type: 'string' }, trust: { type: 'boolean' }, 'enable-schedules': { type: 'boolean' } },
   optionLines: [
     '--as NAME        the name of the new agent; default: the name in the file',

@@ -63,6 +63,7 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename,
   create: {
     parameters: 'AGENT',
     summary: 'Create an agent and start it.',
+    waiting: 'Creating the agent',
     options: {
       template: { type: 'string' },
       runtime: { type: 'string' },
@@ -147,6 +148,7 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename,
   start: {
     parameters: 'AGENT',
     summary: 'Start a stopped agent.',
+    waiting: 'Starting the agent',
     async run({ api, positionals: [name = ''], print }) {
       const reply = await api.call(startAgent, { params: { name } })
       print(reply, () => reply.message)
@@ -155,6 +157,7 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename,
   stop: {
     parameters: 'AGENT',
     summary: 'Stop an agent; its running work is cancelled.',
+    waiting: 'Stopping the agent',
     async run({ api, positionals: [name = ''], print }) {
       const reply = await api.call(stopAgent, { params: { name } })
       print(reply, () => reply.message)
@@ -173,6 +176,7 @@ export const agents = commandGroup('agents', 'List, create, start, stop, rename,
   delete: {
     parameters: 'AGENT',
     summary: 'Delete an agent with its workspace, schedules and file history. This cannot be undone.',
+    waiting: 'Deleting the agent',
     options: { yes: { type: 'boolean', short: 'y' } },
     optionLines: ['--yes            skip the confirmation; required without a terminal'],
     async run({ api, positionals: [name = ''], flag, print }) {

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { didYouMean } from './terminal/suggest.ts'
 
 /** A command of `roost`. `run` returns the exit code. */
 export type Command = {
@@ -7,8 +8,16 @@ export type Command = {
   summary: string
   /** Help text: one line per form or option. */
   usage: string[]
+  /** Former or shorter names, left out of the list of commands. */
+  aliases?: string[]
   /** Words that shell completion offers after the name. */
   completions?: string[]
+  /** Words after the name at which an agent's name follows; an empty text means directly after the name. */
+  agentAfter?: string[]
+  /** Options behind the first argument belong to another program, such as `ssh`. */
+  passesArguments?: boolean
+  /** Options per word after the name; an empty text means the command itself. */
+  optionNames?: Record<string, string[]>
   run(args: string[]): Promise<number>
 }
 
@@ -27,7 +36,10 @@ export function readArguments<T extends ParseArgsConfig>(config: T): ReturnType<
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     const unknown = /^Unknown option '([^']+)'/.exec(message)?.[1]
-    if (unknown) throw new UsageError(`Unknown option ${unknown}.`, { cause: error })
+    if (unknown) {
+      const known = Object.keys(config.options ?? {}).map((name) => `--${name}`)
+      throw new UsageError(`Unknown option ${unknown}.${didYouMean(unknown, known)}`, { cause: error })
+    }
     const positional = /^Unexpected argument '([^']+)'/.exec(message)?.[1]
     if (positional)
       throw new UsageError(`Unexpected argument ${JSON.stringify(positional)}.`, { cause: error })

@@ -3,10 +3,10 @@ import { backup, restore } from './backup.ts'
 import { chat } from './chat.ts'
 import type { Command } from './command.ts'
 import { createCompletion } from './completion.ts'
+import { copy } from './copy.ts'
 import { database } from './database.ts'
 import { doctor } from './doctor.ts'
 import { events } from './events.ts'
-import { executions } from './executions.ts'
 import { fleet } from './fleet.ts'
 import { version } from './help.ts'
 import { images } from './images.ts'
@@ -17,6 +17,7 @@ import { loops } from './loops.ts'
 import { mcpConfig } from './mcp-config.ts'
 import { model } from './model.ts'
 import { notifications } from './notifications.ts'
+import { openCommand } from './open.ts'
 import { prices } from './prices.ts'
 import { regainAdmin } from './regain-admin.ts'
 import { release } from './release.ts'
@@ -24,9 +25,11 @@ import { replicas } from './replicas.ts'
 import { reports } from './reports.ts'
 import { rollback } from './rollback.ts'
 import { rotateKey } from './rotate-key.ts'
+import { runs } from './runs.ts'
 import { schedules } from './schedules.ts'
 import { shares } from './shares.ts'
 import { skills } from './skills.ts'
+import { ssh } from './ssh.ts'
 import { task } from './task.ts'
 import { test } from './test.ts'
 import { up } from './up.ts'
@@ -43,7 +46,10 @@ export const commands: Command[] = [
   replicas,
   chat,
   task,
-  executions,
+  runs,
+  openCommand,
+  copy,
+  ssh,
   schedules,
   loops,
   skills,

@@ -67,6 +67,7 @@ export const fleet = commandGroup(
     restart: {
       parameters: '',
       summary: 'Restart the running agents one by one; their running work is cancelled.',
+      waiting: 'Restarting agents',
       options: { ...selection, recreate: { type: 'boolean' } },
       optionLines: [...selectionLines, '--recreate     give each a new container; files are kept'],
       async run(context) {
@@ -78,6 +79,7 @@ export const fleet = commandGroup(
     stop: {
       parameters: '',
       summary: 'Stop the running agents one by one; their running work is cancelled.',
+      waiting: 'Stopping agents',
       options: selection,
       optionLines: selectionLines,
       async run(context) {

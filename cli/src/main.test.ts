@@ -5,6 +5,8 @@ import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { commands } from './commands.ts'
+import { examples } from './examples.ts'
 
 const main = join(import.meta.dirname, 'main.ts')
 const roost = (...args: string[]) => spawnSync(process.execPath, [main, ...args], { encoding: 'utf8' })
@@ -28,6 +30,9 @@ test('2 for an invalid command line, with a sentence that names the invalid part
     [['fleet'], /Missing subcommand. Use one of: status, health/],
     [['fleet', '--json'], /Missing subcommand. Use one of: status, health/],
     [['help', 'nope'], /Unknown command "nope"/],
+    [['backpu'], /Did you mean backup\?/],
+    [['doctor', '--bundel'], /Unknown option --bundel\. Did you mean --bundle\?/],
+    [['--color=blue', 'version'], /--color must be auto, always or never/],
   ]
   for (const [args, pattern] of cases) {
     const { status, stderr } = roost(...args)
@@ -46,6 +51,19 @@ test('help lists every command and explains each', () => {
   }
   assert.match(roost('up', '--help').stdout, /--demo/)
   assert.match(roost('help', 'test').stdout, /--no-setup/)
+})
+
+test('the help of every command has examples, with options that it knows', () => {
+  assert.deepEqual(Object.keys(examples).toSorted(), commands.map(({ name }) => name).toSorted())
+  for (const { name, usage, optionNames = {} } of commands) {
+    const known = [...usage, ...Object.values(optionNames).flat()].join('\n')
+    assert.ok((examples[name] ?? []).length > 0, name)
+    for (const example of examples[name] ?? []) {
+      assert.match(example, new RegExp(`roost ${name}\\b`))
+      for (const [option] of example.matchAll(/--[a-z-]+/g)) assert.ok(known.includes(option), `${example}: ${option}`)
+    }
+  }
+  assert.match(roost('help', 'cp').stdout, /\nExamples:\n {2}roost cp /)
 })
 
 test('a full disk behind standard output is reported; `up` continues without output', (t) => {

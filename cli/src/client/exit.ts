@@ -1,4 +1,5 @@
 import { ApiError } from '@roost/contracts/client'
+import { styled } from '../terminal/style.ts'
 import { plainText } from './output.ts'
 
 /** Exit codes of client commands, stable for scripts. */
@@ -68,7 +69,11 @@ export function failureOf(error: unknown): Failure | null {
 /** Writes one line for people, or one JSON object for scripts, to standard error; returns the exit code. */
 export function reportFailure({ error, message, code }: Failure, isJson = false): number {
   const name = error === 'failed' || error === 'unreachable' ? '' : ` (${error})`
-  console.error(isJson ? JSON.stringify({ error, message }) : `roost: ${plainText(message)}${name}`)
+  console.error(
+    isJson
+      ? JSON.stringify({ error, message })
+      : `${styled('red', 'roost:', process.stderr)} ${plainText(message)}${name}`,
+  )
   return code
 }
 

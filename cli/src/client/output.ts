@@ -1,17 +1,32 @@
+import { inColorOf, styled, withSymbol } from '../terminal/style.ts'
+
+/** Columns and facts with words for a state, which get a symbol and a colour on a terminal. */
+const stateNames = ['status', 'state', 'result', 'last', 'delivery', '']
+
 /** Formats rows below their headings; each column is as wide as its widest cell. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = rows.map((row) => row.map(oneLine))
+  const isState = headings.map((heading) => stateNames.includes(heading))
+  const states = rows.map((row) => row.map(oneLine))
+  const cells = states.map((row) => row.map((cell, column) => (isState[column] ? withSymbol(cell) : cell)))
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...cells.map((row) => row[column]?.length ?? 0)),
   )
-  return [headings.map((heading) => heading.toUpperCase()), ...cells]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  // The last column is not padded: a line must not end with spaces.
+  const padded = (row: readonly string[]) =>
+    row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0)))
+  const head = styled(
+    'bold',
+    padded(headings.map((heading) => heading.toUpperCase()))
+      .join('  ')
+      .trimEnd(),
+  )
+  const lines = cells.map((row, index) =>
+    padded(row)
+      .map((cell, column) => (isState[column] ? inColorOf(states[index]?.[column] ?? '', cell) : cell))
+      .join('  ')
+      .trimEnd(),
+  )
+  return [head, ...lines].join('\n')
 }
 
 /** Formats one `name: value` line per pair; empty values are left out. */
@@ -21,7 +36,11 @@ export function facts(pairs: Record<string, unknown>): string {
   )
   const width = Math.max(0, ...present.map(([name]) => name.length))
   return present
-    .map(([name, value]) => `${`${name}:`.padEnd(width + 1)}  ${oneLine(String(value))}`)
+    .map(([name, value]) => {
+      const text = oneLine(String(value))
+      const shown = stateNames.includes(name) ? inColorOf(text, withSymbol(text)) : text
+      return `${styled('dim', `${name}:`.padEnd(width + 1))}  ${shown}`
+    })
     .join('\n')
 }
 

@@ -2,7 +2,7 @@ import { ApiError, errorOf } from '@roost/contracts/client'
 import { getExecution, streamExecution, terminateExecution } from '@roost/contracts/runs/executions'
 import type { CommandContext } from './client-command.ts'
 import { exitCodes } from './exit.ts'
-import { time } from './output.ts'
+import { plainText, time } from './output.ts'
 import { createTurnPrinter, type Streamed } from './turn-printer.ts'
 
 type Run = { name: string; id: string }
@@ -19,21 +19,32 @@ export function removedNote(at: string): string {
 
 /** Prints the objects of a run as they arrive; returns its final status, or null when the stream broke off. */
 export async function printRun(
-  context: Pick<CommandContext, 'isJson'>,
+  context: Pick<CommandContext, 'isJson' | 'spinner'>,
   objects: AsyncIterable<Record<string, unknown>>,
 ): Promise<string | null> {
+  const { spinner } = context
   const printer = createTurnPrinter(
-    (text) => process.stdout.write(text),
-    (text) => process.stderr.write(text),
+    (text) => {
+      spinner.hide()
+      process.stdout.write(text)
+    },
+    (text) => {
+      spinner.hide()
+      process.stderr.write(text)
+    },
   )
+  spinner.show('Waiting for the answer')
   try {
     for await (const received of objects) {
       if (context.isJson) console.log(JSON.stringify(received))
       // The printer ignores kinds of objects that this version does not know.
       const object = received as Streamed
       if (!context.isJson) printer.take(object)
+      const tool = lastTool(object)
+      if (tool !== null) spinner.show(`Running ${plainText(tool)}`)
       if (object.type === 'done' || object.type === 'stream_end') {
         const removedAt = received.log_removed_at
+        spinner.hide()
         if (!context.isJson && typeof removedAt === 'string')
           process.stderr.write(`${removedNote(removedAt)}\n`)
         if (!context.isJson && typeof object.detail === 'string') process.stderr.write(`${object.detail}\n`)
@@ -42,8 +53,16 @@ export async function printRun(
     }
     return null
   } finally {
+    spinner.hide()
     if (!context.isJson) printer.end()
   }
+}
+
+/** The tool whose result the run waits for next; null for other objects. */
+function lastTool(object: Streamed): string | null {
+  if (object.type !== 'assistant' || object.parent_tool_use_id !== undefined) return null
+  const block = object.message.content.at(-1)
+  return block?.type === 'tool_use' ? block.name : null
 }
 
 /** Prints why a run failed. The stream of a run, unlike that of a turn, does not end with the reason. */

@@ -1,15 +1,11 @@
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { z } from 'zod'
 import { CommandFailed } from './exit.ts'
 
 /** A platform the user is signed in to. `key_id` is null for a key that the user entered. */
-const Server = z.object({ url: z.string(), key: z.string(), key_id: z.string().nullable() })
-export type Server = z.output<typeof Server>
-
-const ServersFile = z.object({ current: z.string().nullable(), servers: z.record(z.string(), Server) })
-export type ServersFile = z.output<typeof ServersFile>
+export type Server = { url: string; key: string; key_id: string | null }
+export type ServersFile = { current: string | null; servers: Record<string, Server> }
 
 /** `$ROOST_CONFIG`, else `roost/config.json` in the user's configuration folder. */
 export function serversPath(env: NodeJS.ProcessEnv): string {
@@ -24,10 +20,26 @@ export async function readServers(path: string): Promise<ServersFile> {
     throw new CommandFailed(`${path} cannot be read: ${error.message}`)
   })
   if (text === null) return { current: null, servers: {} }
-  const parsed = ServersFile.safeParse(json(text))
-  if (!parsed.success)
+  const parsed = json(text)
+  if (!isServersFile(parsed))
     throw new CommandFailed(`${path} has an unknown format. Move it away, then sign in again.`)
-  return parsed.data
+  return parsed
+}
+
+/** Written by hand: shell completion reads this file, and loading a schema library would double its time. */
+function isServersFile(value: unknown): value is ServersFile {
+  if (!isRecord(value) || !isRecord(value.servers)) return false
+  const isServer = (each: unknown) =>
+    isRecord(each) && isText(each.url) && isText(each.key) && (each.key_id === null || isText(each.key_id))
+  return (value.current === null || isText(value.current)) && Object.values(value.servers).every(isServer)
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 /** Writes the file, readable only by this user. The rename is atomic: a crash leaves the old file or the new one. */

@@ -1,4 +1,5 @@
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { styled } from '../terminal/style.ts'
 import { oneLine, plainText } from './output.ts'
 
 /** `at`: characters of the block before this piece; absent where no piece can be repeated. */
@@ -37,13 +38,16 @@ export function createTurnPrinter(out: (text: string) => void, aside: (text: str
           }
           if (block.type === 'tool_use') {
             endLine()
-            aside(`· ${block.name} ${oneLine(JSON.stringify(block.input)).slice(0, 160)}\n`)
+            const input = oneLine(JSON.stringify(block.input)).slice(0, 160)
+            aside(
+              `${styled('cyan', '·', process.stderr)} ${block.name} ${styled('dim', input, process.stderr)}\n`,
+            )
           }
         }
       }
       if (object.type === 'error') {
         endLine()
-        aside(`! ${oneLine(object.message)}\n`)
+        aside(`${styled('red', `! ${oneLine(object.message)}`, process.stderr)}\n`)
       }
     },
     end: endLine,

@@ -17,7 +17,7 @@ type Now = () => number
 const minShownMs = 1_500
 /** Without a terminal: the time after which a silent step prints that it still runs. */
 const maxSilenceMs = 15_000
-const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
+export const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 /** `terminal` is the type of terminal (`TERM`); a dumb one cannot overwrite a line. */
 export function createProgress(

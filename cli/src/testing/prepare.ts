@@ -36,6 +36,9 @@ const packages: Package[] = [
   // Headless Chromium only, which needs half the time per page.
   { name: 'chromium-headless-shell', isInstalled: () => isFile(chromiumPath) },
   { name: 'openssh-client', isInstalled: () => hasProgram('ssh') },
+  // For the completion scripts of the command line.
+  { name: 'zsh', isInstalled: () => hasProgram('zsh') },
+  { name: 'fish', isInstalled: () => hasProgram('fish') },
   { name: 'nftables', isInstalled: () => hasProgram('nft') },
   // The reverse proxies of docs/operate/reverse-proxy.md.
   { name: 'nginx', isInstalled: () => hasProgram('nginx') },
