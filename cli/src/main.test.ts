@@ -60,7 +60,8 @@ test('the help of every command has examples, with options that it knows', () =>
     assert.ok((examples[name] ?? []).length > 0, name)
     for (const example of examples[name] ?? []) {
       assert.match(example, new RegExp(`roost ${name}\\b`))
-      for (const [option] of example.matchAll(/--[a-z-]+/g)) assert.ok(known.includes(option), `${example}: ${option}`)
+      for (const [option] of example.matchAll(/--[a-z-]+/g))
+        assert.ok(known.includes(option), `${example}: ${option}`)
     }
   }
   assert.match(roost('help', 'cp').stdout, /\nExamples:\n {2}roost cp /)

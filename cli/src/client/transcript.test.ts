@@ -15,7 +15,10 @@ test('control characters from an agent do not reach the terminal', () => {
     { type: 'assistant', message: { role: 'assistant', content: [{ type: 'text', text: 'a\u001b[2Jb' }] } },
     {
       type: 'user',
-      message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: '1', content: '\u001b]0;x\u0007y' }] },
+      message: {
+        role: 'user',
+        content: [{ type: 'tool_result', tool_use_id: '1', content: '\u001b]0;x\u0007y' }],
+      },
     },
     { type: 'error', error: 'x\u0007', message: '\u001b[31mred', retryable: false },
   ])
@@ -46,7 +49,10 @@ test('work of a subagent is indented below its call, and a failed run ends with 
 test('long output is cut after ten lines and 200 characters, and complete with full', () => {
   const content = [...Array.from({ length: 12 }, (_, line) => `line ${line}`), ''].join('\n')
   const lines: TranscriptLine[] = [
-    { type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: '1', content }] } },
+    {
+      type: 'user',
+      message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: '1', content }] },
+    },
   ]
   assert.match(text(lines), /line 9\n {2}… 2 more lines \(--full shows all\)\n/)
   assert.match(text(lines, true), /line 11\n/)
