@@ -125,6 +125,35 @@ test('after a restart, a run that never started is dropped so that the platform 
   )
 })
 
+test('a run that the end of the program interrupts is reported as lost before the link closes', async () => {
+  await using t = await startTestAgent({ settings: { parallel_limit: 2 } })
+  const run = await begin(t, { message: '[[lines:3]][[hang]]' })
+  await t.agent.close(5000)
+  const { results, lines } = seenRun(t, run.execution_id)
+  assert.equal(results, 1)
+  assert.partialDeepStrictEqual(lines.at(-1), { type: 'error', error: 'agent_lost', retryable: true })
+  const result = await t.platform.result(run.execution_id)
+  assert.deepEqual([result.status, result.error_code], ['failed', 'agent_lost'])
+  assert.equal(result.error, 'The container of the agent was stopped in the middle of this run.')
+  assert.deepEqual(markedProcesses(run.execution_id), [])
+  await using next = await startTestAgent({ place: t.place })
+  const hello = await next.platform.until(() => next.platform.hellos[0], 'the hello')
+  assert.deepEqual(hello.held, [], 'nothing is reported twice')
+})
+
+test('without the platform the program ends nevertheless, and its next start reports the run', async () => {
+  await using t = await startTestAgent()
+  const run = await begin(t, { message: '[[lines:1]][[hang]]' })
+  t.platform.intercept = ({ t: type }) => (type === 'lines' || type === 'result' ? 'lose' : undefined)
+  await t.agent.close(100)
+  await using next = await startTestAgent({ place: t.place })
+  const hello = await next.platform.until(() => next.platform.hellos[0], 'the hello')
+  assert.deepEqual(
+    hello.held.map(({ execution_id, state }) => [execution_id, state]),
+    [[run.execution_id, 'finished']],
+  )
+})
+
 test('an agent claims no more runs than it has slots', async () => {
   await using t = await startTestAgent({ settings: { parallel_limit: 2 } })
   const runs = [0, 1, 2].map(() => aRun({ message: '[[lines:1]][[hang]]' }))

@@ -261,6 +261,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     log,
     settings: () => settings,
     kick: delivery.kick,
+    delivered: delivery.settled,
     onIdle,
     start: (run, opened, after) =>
       startExecution(withReachableBroker(run), opened, after, {

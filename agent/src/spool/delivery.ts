@@ -9,6 +9,8 @@ export type Delivery = {
   /** Sends pending lines of the run, or its result once all lines are committed. */
   kick(run: RunSpool): void
   started(run: RunSpool, pid: number): void
+  /** Resolves when nothing is being sent: everything is delivered, or the platform does not accept the rest now. */
+  settled(): Promise<void>
 }
 
 export type DeliveryDeps = {
@@ -24,7 +26,7 @@ const maxRetryMs = 30_000
 
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { link, clock, log } = deps
-  const busy = new Set<RunSpool>()
+  const busy = new Map<RunSpool, Promise<void>>()
   /** Runs kicked while busy: checked again before the pump stops. */
   const kicked = new Set<RunSpool>()
   const backingOff = new Set<RunSpool>()
@@ -56,10 +58,14 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     return false
   }
 
-  async function pump(run: RunSpool) {
+  function kick(run: RunSpool) {
     kicked.add(run)
-    if (busy.has(run) || backingOff.has(run)) return
-    busy.add(run)
+    if (!busy.has(run) && !backingOff.has(run)) busy.set(run, pump(run))
+  }
+
+  async function pump(run: RunSpool) {
+    // The caller notes this pump before it may end.
+    await Promise.resolve()
     try {
       while (kicked.delete(run)) {
         while (link.isUp() && !run.isRemoved() && (await step(run))) delays.delete(run)
@@ -86,12 +92,12 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     backingOff.add(run)
     clock.after(delay, () => {
       backingOff.delete(run)
-      void pump(run)
+      kick(run)
     })
   }
 
   return {
-    kick: (run) => void pump(run),
+    kick,
     started(run, pid) {
       const request = { execution_id: run.executionId, claim_token: run.claimToken, pid }
       link.call('started', request).then(
@@ -101,6 +107,9 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
         // If the link is down, the next hello reports the run as spawned.
         () => {},
       )
+    },
+    async settled() {
+      while (busy.size > 0) await Promise.all(busy.values())
     },
   }
 }

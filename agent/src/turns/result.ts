@@ -59,16 +59,17 @@ export function faultResult(run: Run, elapsedMs: number, message: string): Resul
   }
 }
 
-/** The result of a run during which this program, and with it the runtime, ended. */
-export function lostResult(run: { executionId: string; claimToken: number }): Result {
+/** The result of a run during which this program, and with it the runtime, ended. `message` is for people. */
+export function lostResult(run: { executionId: string; claimToken: number }, message: string): Result {
   return {
     ...baseResult({ execution_id: run.executionId, claim_token: run.claimToken }, 0, null),
-    error: lostMessage,
+    error: message,
     error_code: 'agent_lost',
     terminal_reason: 'crashed',
   }
 }
-export const lostMessage = 'The agent was restarted in the middle of this run.'
+export const restartedMessage = 'The agent was restarted in the middle of this run.'
+export const stoppedMessage = 'The container of the agent was stopped in the middle of this run.'
 
 const cancelled = {
   status: 'cancelled',

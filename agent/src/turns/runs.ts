@@ -7,7 +7,7 @@ import type { RunSpool } from '../spool/run-spool.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Activity } from './activity.ts'
 import type { Execution } from './execution.ts'
-import { lostMessage, lostResult } from './result.ts'
+import { lostResult, restartedMessage, stoppedMessage } from './result.ts'
 
 /** The runs of this agent: claimed while slots are free, kept until the platform has their results. */
 export type Runs = {
@@ -23,7 +23,7 @@ export type Runs = {
   /** Activities of all runs that the platform waits for. */
   activities(): ({ execution_id: string } & Activity)[]
   active(): number
-  /** Stops every runtime; the next start reports these runs as lost. */
+  /** Stops every runtime, and reports its run as lost. What the platform does not get now, the next start sends. */
   close(graceMs: number): Promise<void>
 }
 
@@ -36,11 +36,15 @@ export type RunsDeps = {
   /** The turn starts once `after` has settled. */
   start(run: Run, spool: RunSpool, after: Promise<void> | null): Execution
   kick(spool: RunSpool): void
+  /** See `Delivery.settled`. */
+  delivered(): Promise<void>
   /** Called when the last run has ended. */
   onIdle(): void
 }
 
 const retryMs = 2000
+/** Time for the platform to accept lost runs. */
+const reportMs = 3000
 
 export function createRuns(deps: RunsDeps): Runs {
   const { link, spool, log } = deps
@@ -52,19 +56,25 @@ export function createRuns(deps: RunsDeps): Runs {
   let isClaiming = false
   let shouldClaim = false
 
-  reportLost()
+  // Runs of an earlier process. The next hello does not list those that never started, so the platform queues them.
+  for (const run of spool.all()) if (run.state() === 'accepted') run.remove()
+  endSpawned(restartedMessage)
 
-  /**
-   * Reports runs of an earlier process as lost. A run that was never spawned is only dropped: the next hello does
-   * not list it, so the platform queues it again.
-   */
-  function reportLost() {
-    for (const run of spool.all()) {
-      if (run.state() === 'accepted') run.remove()
-      if (run.state() !== 'spawned') continue
-      run.append([{ type: 'error', error: 'agent_lost', message: lostMessage, retryable: true }])
-      run.finish(lostResult(run))
+  /** Returns the runs that it ended as lost. */
+  function endSpawned(message: string): RunSpool[] {
+    const spawned = spool.all().filter((run) => run.state() === 'spawned')
+    for (const run of spawned) {
+      run.append([{ type: 'error', error: 'agent_lost', message, retryable: true }])
+      run.finish(lostResult(run, message))
     }
+    return spawned
+  }
+
+  function atMost(ms: number, work: Promise<void>): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = deps.clock.after(ms, resolve)
+    void work.then(resolve).finally(cancel)
+    return promise
   }
 
   function free(): number {
@@ -173,7 +183,9 @@ export function createRuns(deps: RunsDeps): Runs {
       isClosing = true
       const running = [...executions.values(), ...ending]
       for (const execution of running) execution.abandon(graceMs)
-      await Promise.all(running.map(({ done }) => done))
+      // Before the runtimes have ended, because an eviction may leave only two seconds.
+      for (const run of endSpawned(stoppedMessage)) deps.kick(run)
+      await Promise.all([...running.map(({ done }) => done), atMost(reportMs, deps.delivered())])
     },
   }
 }
