@@ -7,6 +7,7 @@ import { before, describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { writeChart } from '../../cli/src/release/contents.ts'
 import { variables } from '../../server/src/config-variables.ts'
+import { busyLabel } from '../../server/src/ports/containers/kubernetes/record.ts'
 import { cacheFolder, chart, helm, type KubeObject, podOf, render, renderText, root, skip } from './helm.ts'
 import { schemaProblems } from './schemas.ts'
 import { valueSets } from './value-sets.ts'
@@ -291,7 +292,7 @@ describe('the chart', { skip }, () => {
       )
     assert.equal(find(trial, 'Role', 'roost-agents').metadata.namespace, 'platform-agents')
     assert.deepEqual(rules('Role', 'roost-agents'), [
-      'pods: create delete get list watch',
+      'pods: create delete get list patch watch',
       'pods/log: get',
       'secrets: create delete get list patch watch',
       'persistentvolumeclaims: create delete get list patch watch',
@@ -305,6 +306,17 @@ describe('the chart', { skip }, () => {
       limited.filter(({ kind }) => outside.includes(kind)),
       [],
     )
+  })
+
+  test('one budget protects the pods of busy agents, with every set of values', () => {
+    for (const [set, objects] of rendered) {
+      const { metadata, spec } = find(set, 'PodDisruptionBudget', 'roost-agents')
+      const role = objects.find(({ kind }) => kind === 'Role')
+      assert.equal(metadata.namespace, role?.metadata.namespace, set)
+      assert.deepEqual(spec.selector, { matchLabels: { [busyLabel]: 'true' } })
+      // Of the pods that it selects, never fewer than all may run.
+      assert.equal(spec.minAvailable, 2 ** 31 - 1)
+    }
   })
 
   test('digests win over tags, for the platform and for agents', async () => {
@@ -353,7 +365,8 @@ describe('the chart', { skip }, () => {
           for (const { targetPort } of spec.ports)
             assert.ok(portsOf(selected(spec.selector)).includes(targetPort), where)
         }
-        if (kind === 'PodDisruptionBudget') assert.equal(selected(spec.selector.matchLabels).length, 1, where)
+        if (kind === 'PodDisruptionBudget' && metadata.name !== 'roost-agents')
+          assert.equal(selected(spec.selector.matchLabels).length, 1, where)
         if (kind !== 'NetworkPolicy') continue
         const own = selected(spec.podSelector.matchLabels)
         assert.ok(own.length > 0, where)

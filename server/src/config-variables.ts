@@ -397,6 +397,13 @@ export const variables = {
       'Kubernetes: an agent on an unreachable node starts on another one after this many seconds without a heartbeat, if its volumes are ReadWriteMany. `0`: it waits for its node.',
     parse: (value) => integer(value, 0, 86_400),
   }),
+  evictionWaitSeconds: required({
+    name: 'ROOST_EVICTION_WAIT_SECONDS',
+    default: '900',
+    description:
+      'Kubernetes: a drain waits until an agent has no run, but at most this many seconds after the agent was last idle. `0`: it does not wait.',
+    parse: (value) => integer(value, 0, 86_400),
+  }),
   adoptEngine: optional({
     name: 'ROOST_ADOPT_ENGINE',
     defaultText: 'none',

@@ -39,6 +39,7 @@ export type AgentsLaterAreas = Pick<SharingDeps, 'lastUseBy'> &
     /** Waits up to 20 seconds for the skills of a container that just started; null without skills. */
     skillsAtStart: LifecycleDeps['deliverSkills']
     redeemTicket: TerminalsDeps['redeemTicket']
+    runningSince: LifecycleDeps['runningSince']
   }
 
 export type AgentsOptions = {
@@ -50,6 +51,7 @@ export type AgentsOptions = {
   containerRuntime: string | null
   sshPorts: PortRange
   lostNodeSeconds: number
+  evictionWaitSeconds: number
   /** Host name that SSH clients use for this machine. */
   sshHost: string
   chatIdleSeconds: number

@@ -33,6 +33,7 @@ export function agentsOptions(config: Config, agentsHost: () => string): AgentsO
     containerRuntime: config.containerRuntime,
     sshPorts: config.sshPorts,
     lostNodeSeconds: config.lostNodeSeconds,
+    evictionWaitSeconds: config.evictionWaitSeconds,
     sshHost: new URL(config.baseUrl).hostname,
     chatIdleSeconds: config.chatIdleSeconds,
     stallSeconds: config.stallSeconds,

@@ -16,7 +16,14 @@ export type Observe = {
   /** The container cannot run yet, or its node is unreachable. Returns false if the row does not match. */
   waiting(agent: Agent, report: Waiting): Promise<boolean>
 }
-export type ContainerEnd = { at: string; from: Source; exitCode: number | null; oomKilled: boolean }
+/** `isEvicted`: the engine ended it and does not restart it. */
+export type ContainerEnd = {
+  at: string
+  from: Source
+  exitCode: number | null
+  oomKilled: boolean
+  isEvicted?: boolean
+}
 /** An event happened at its time. A list may be older than a row change with the same timestamp. */
 export type Source = 'event' | 'list'
 
@@ -90,8 +97,9 @@ export function createObserve(deps: ObserveDeps): Observe {
         const current = await store.byId(agent.id)
         if (!current) return { recorded: false, held: false }
         const now = clock.now()
-        const recent = exitsWithin(current.recent_exits, end.at)
-        const held = isRestartLoop(recent)
+        // Like a lost node, an eviction is not the agent's fault, so it does not count as a crash.
+        const recent = end.isEvicted ? current.recent_exits : exitsWithin(current.recent_exits, end.at)
+        const held = !end.isEvicted && isRestartLoop(recent)
         const when = {
           state: 'ready' as const,
           desired: 'running' as const,

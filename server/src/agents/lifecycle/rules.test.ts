@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readFolderMark } from './folder-mount.ts'
 import {
+  busySince,
   type ContainerSettings,
   desiredFor,
   exitsWithin,
@@ -133,6 +134,28 @@ test('five exits within ten minutes are a restart loop, four are not', () => {
   assert.equal(isRestartLoop(four), false)
   assert.equal(isRestartLoop(exitsWithin(four, at(9))), true)
   assert.equal(isRestartLoop(exitsWithin(four, at(11))), false)
+})
+
+test('an agent is busy since its first run without a break, at most since the start of its container', () => {
+  const busy = (...agents: [string, number, number][]) =>
+    agents.map(([id, runningSince, startedAt]) => ({ id, runningSince, startedAt }))
+  const first = busySince(new Map(), busy(['a', 100, 0], ['b', 100, 150]))
+  assert.deepEqual(
+    [...first],
+    [
+      ['a', 100],
+      ['b', 150],
+    ],
+  )
+  const second = busySince(first, busy(['a', 180, 0]))
+  assert.deepEqual([...second], [['a', 100]], 'a later run follows; the idle agent is forgotten')
+  assert.deepEqual(
+    [...busySince(second, busy(['a', 180, 190], ['b', 200, 150]))],
+    [
+      ['a', 190],
+      ['b', 200],
+    ],
+  )
 })
 
 test("older reports are ignored, unless the row's time is in the future", () => {

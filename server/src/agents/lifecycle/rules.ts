@@ -130,6 +130,22 @@ export function takeoverDue(
   return lastBeatAt + limitSeconds * 1000
 }
 
+/** Times in milliseconds. `runningSince`: the start of the agent's oldest open run. `startedAt`: its container's. */
+export type BusyAgent = { id: string; runningSince: number; startedAt: number }
+
+/**
+ * Since when each agent has had a run at every look, by agent. Runs may follow each other in between. A new container
+ * starts anew.
+ */
+export function busySince(
+  before: ReadonlyMap<string, number>,
+  busy: readonly BusyAgent[],
+): Map<string, number> {
+  return new Map(
+    busy.map(({ id, runningSince, startedAt }) => [id, Math.max(before.get(id) ?? runningSince, startedAt)]),
+  )
+}
+
 /** Tolerated clock difference; a later time means that the clock was set back. */
 const clockSkewMs = 60_000
 

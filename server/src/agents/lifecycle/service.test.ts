@@ -248,6 +248,51 @@ forEachDialect((_name, open) => {
     assert.equal((await world.row('helper')).held, false)
   })
 
+  test('an evicted container starts again at once, however often', async () => {
+    await using world = await openAgents(await open())
+    const { agent } = await withAgent(world)
+    for (let count = 1; count <= 6; count += 1) {
+      await world.clock.advance(1)
+      assert.equal(world.engine.evict(agent.container_id ?? ''), true)
+      const hasStarted = async () =>
+        (await world.eventTypes()).filter((type) => type === 'agent.started').length === count
+      await until(hasStarted, `it started after eviction ${count}`)
+    }
+    assert.equal((await world.row('helper')).held, false)
+    assert.equal(await statusOf(world), 'running')
+  })
+
+  test('an agent in the middle of a turn is not evicted, until it was never idle for the limit', async () => {
+    const running = new Map<string, string>()
+    const needs = { runningSince: async () => running }
+    await using world = await openAgents(await open(), { needs })
+    const { agent } = await withAgent(world)
+    const loop = world.area.lifecycle.loops.find(({ name }) => name === 'agents.protect')
+    const pass = async () => loop?.run(new AbortController().signal)
+    const evict = () => world.engine.evict(agent.container_id ?? '')
+    const turn = () => running.set(agent.id, world.clock.now().toISOString())
+
+    turn()
+    await pass()
+    assert.equal(evict(), false)
+    // The next turn follows before the next pass.
+    await world.clock.advance(890)
+    turn()
+    await pass()
+    assert.equal(evict(), false)
+    await world.clock.advance(10)
+    await pass()
+    assert.equal(evict(), true)
+
+    // The new container has the whole time, although the pass saw no break.
+    await until(async () => (await world.eventTypes()).includes('agent.started'), 'it started again')
+    await pass()
+    assert.equal(evict(), false)
+    running.clear()
+    await pass()
+    assert.equal(evict(), true)
+  })
+
   test('a repeatedly crashing agent stays stopped once it is stopped', async () => {
     const shared = createShared({
       program: () => ({ output: [], exits: { code: 3, oomKilled: false } }),

@@ -17,6 +17,7 @@ import { createObserve, type ObserveDeps } from './observe.ts'
 import { createOperations, type OperationDeps } from './operations.ts'
 import { createPlacement, type PlacementDeps } from './placement.ts'
 import { createSshPorts, type SshPorts } from './ports.ts'
+import { createProtect, type ProtectDeps } from './protect.ts'
 import { createRenew } from './renew.ts'
 import { createRepair } from './repair.ts'
 import { desiredFor, type PortRange, recreateReasonsOf, takeoverDue as takeoverDueOf } from './rules.ts'
@@ -74,8 +75,10 @@ export type LifecycleDeps = Omit<
   undoCreation(tx: Tx, agentId: string): Promise<void>
   /** Seconds since the agent's last heartbeat; null before the first. */
   heartbeatAge(agentId: string): number | null
+  runningSince: ProtectDeps['runningSince']
   /** `lostNodeSeconds`: 0 means that lost agents wait for their node. */
-  options: MachineDeps['options'] & { sshPorts: PortRange; lostNodeSeconds: number }
+  options: MachineDeps['options'] &
+    Pick<ProtectDeps, 'evictionWaitSeconds'> & { sshPorts: PortRange; lostNodeSeconds: number }
 }
 
 export function createLifecycle(deps: LifecycleDeps): Lifecycle {
@@ -126,6 +129,8 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     leftovers,
     undoCreation,
   })
+  const { evictionWaitSeconds } = deps.options
+  const protect = createProtect({ ...deps, evictionWaitSeconds })
   const watch = createWatch({
     clock,
     log,
@@ -169,7 +174,10 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     ports,
     leftovers,
     repair: repair.pass,
-    loops: [{ name: 'agents.repair', everySeconds: 60, perEngine: true, run: repair.pass }],
+    loops: [
+      { name: 'agents.repair', everySeconds: 60, perEngine: true, run: repair.pass },
+      ...(protect ? [protect] : []),
+    ],
     open: watch.start,
     compared: watch.compared,
     close: watch.close,

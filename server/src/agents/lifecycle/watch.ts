@@ -77,7 +77,7 @@ export function createWatch(deps: WatchDeps): Watch {
     const agent = await agentOf(containerId)
     if (!agent) return
     const { recorded, held } = await observe.exited(agent, end)
-    if (recorded) reconcile(agent, held ? 0 : restartGraceMs)
+    if (recorded) reconcile(agent, held || end.isEvicted ? 0 : restartGraceMs)
   }
 
   function reconcile(agent: Agent, graceMs = 0): void {

@@ -35,6 +35,8 @@ export type FakeEngine = {
   refuse(isRefusing: boolean): void
   /** With a reason, started containers stay pending until it is null again. */
   delayStarts(reason: string | null): void
+  /** Ends a running container as a drain of its node does. False for a protected one, which continues. */
+  evict(id: string): boolean
   /** The node of a running container becomes unreachable; null: it is back, with the container. */
   lose(id: string, reason: string | null, options?: { canMove: boolean }): void
   /** Holds the next start until the returned function is called. */
@@ -69,6 +71,7 @@ type FakeContainer = {
   isRestarting: boolean
   /** Stopped while lost. */
   stopsOnReturn: boolean
+  isProtected: boolean
 }
 
 type Listener = { install: string; push(event: ContainerEvent): void; isBehind(): boolean }
@@ -119,6 +122,12 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       for (const container of containers.values()) {
         if (container.state.status === 'pending' && reason === null) begin(container)
       }
+    },
+    evict(id) {
+      const container = containers.get(id)
+      if (container?.state.status !== 'running') return true
+      if (!container.isProtected) end(container, 143, false, false, { isEvicted: true })
+      return !container.isProtected
     },
     lose(id, reason, { canMove } = { canMove: false }) {
       const container = containers.get(id)
@@ -210,6 +219,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
           layerBytes: 0,
           isRestarting: false,
           stopsOnReturn: false,
+          isProtected: false,
         })
         return { id }
       }),
@@ -240,7 +250,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         const isKilled = container.program.ignoresStop === true || graceSeconds === 0
         // A real engine returns after the end, so later calls must be later even on a fixed clock.
         const at = new Date(clock.now().getTime() - 1).toISOString()
-        end(container, isKilled ? 137 : 0, false, false, at)
+        end(container, isKilled ? 137 : 0, false, false, { at })
       }),
 
       remove: call('remove', (id: string) => {
@@ -254,6 +264,9 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
 
       inspect: call('inspect', (id: string) => own(id)?.state ?? null),
       list: call('list', () => all().map(({ state }) => state)),
+      protect: call('protect', (ids: ReadonlySet<string>) => {
+        for (const container of all()) container.isProtected = ids.has(container.state.id)
+      }),
       logs: call('logs', (id: string, tail: number) =>
         need(id)
           .log.slice(-tail)
@@ -351,11 +364,11 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     exitCode: number,
     oomKilled: boolean,
     willRestart: boolean,
-    at = now(),
+    { at = now(), isEvicted = false } = {},
   ): void {
     container.state = { ...container.state, status: 'stopped', exitCode, oomKilled }
     const { id, name } = container.state
-    notify(container, { type: 'exited', id, name, exitCode, oomKilled, at })
+    notify(container, { type: 'exited', id, name, exitCode, oomKilled, at, isEvicted })
     container.isRestarting = willRestart
     if (!willRestart) return
     scheduleRestart(container)

@@ -75,6 +75,11 @@ export interface Containers {
   inspect(id: string): Promise<ContainerState | null>
   /** Every container of this installation, running or not. */
   list(): Promise<ContainerState[]>
+  /**
+   * Asks the engine not to evict these containers, for example while it drains their node. All others lose the
+   * protection; unknown ids are ignored. Cheap without a change. Missing on engines that never evict.
+   */
+  protect?(ids: ReadonlySet<string>): Promise<void>
   /** The last `tail` lines of both output streams in order, at least of the last run, even when stopped. */
   logs(id: string, tail: number): Promise<string>
   /**
@@ -240,7 +245,16 @@ export type DiskFigures = {
 export type ContainerEvent =
   | { type: 'resync' }
   | { type: 'started'; id: string; name: string; at: string }
-  | { type: 'exited'; id: string; name: string; exitCode: number | null; oomKilled: boolean; at: string }
+  /** `isEvicted`: the engine ended the container, or was asked to, and does not restart it. Default: false. */
+  | {
+      type: 'exited'
+      id: string
+      name: string
+      exitCode: number | null
+      oomKilled: boolean
+      at: string
+      isEvicted?: boolean
+    }
   | { type: 'removed'; id: string; name: string; at: string }
   /** `pending` or `lost`; `at` is the `since` of the state. Repeated when the reason changes. */
   | {

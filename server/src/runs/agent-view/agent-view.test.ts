@@ -82,6 +82,22 @@ forEachDialect((_, open) => {
     })
   })
 
+  test('an agent works since the start of its oldest open run; idle agents are omitted', async () => {
+    await using db = await open()
+    const at = (minute: number) => `2026-01-05T07:0${minute}:00.000Z`
+    await insertRuns(db, [
+      { agent_id: 'a1', created_at: at(0), started_at: at(2), status: 'running' },
+      { agent_id: 'a1', created_at: at(1), started_at: at(3), status: 'running' },
+      { agent_id: 'a2', created_at: at(1), status: 'success' },
+      { agent_id: 'a2', created_at: at(1), started_at: null, status: 'queued' },
+      // A phone call, which the platform itself carries.
+      { agent_id: 'a3', created_at: at(1), status: 'running', claim_token: null },
+    ])
+    const platform = await startRunPlatform({ db })
+    const view = createAgentView({ db, clock: platform.clock, executions: platform.executions })
+    assert.deepEqual(await view.runningSince(), new Map([['a1', at(2)]]))
+  })
+
   test('the last use of a person is the newest of their own runs; runs of their agents do not count', async () => {
     await using db = await open()
     const at = (minute: number) => `2026-01-05T07:0${minute}:00.000Z`

@@ -17,6 +17,8 @@ export type AgentView = {
   finishedExecutions(agentId: string): Promise<number>
   /** Time of each person's last run of the agent, by user id. */
   lastUseBy(agentId: string): Promise<ReadonlyMap<string, string>>
+  /** ISO time of the start of the oldest run that each agent holds, by agent id; idle agents are omitted. */
+  runningSince(): Promise<ReadonlyMap<string, string>>
 }
 
 const toolsShown = 100
@@ -91,6 +93,7 @@ export function createAgentView(deps: {
       }
       return uses
     },
+    runningSince: () => store.runningSince(),
     finishedExecutions: (agentId) => store.countFinished(agentId),
     lastUseBy: async (agentId) =>
       new Map((await store.lastUseBy(agentId)).map(({ user_id, at }) => [user_id, at])),

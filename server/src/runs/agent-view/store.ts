@@ -7,6 +7,7 @@ type ReadTables = {
     id: string
     agent_id: string
     status: ExecutionStatus
+    claim_token: number | null
     created_at: string
     queue_number: number
     started_at: string | null
@@ -74,6 +75,19 @@ export function agentViewStore(executor: Executor) {
         .where('agent_id', 'in', [...agentIds])
         .execute()
       return new Set(rows.map(({ agent_id }) => agent_id))
+    },
+
+    /** The start of the oldest run that each agent holds, by agent; agents without runs are omitted. */
+    async runningSince(): Promise<Map<string, string>> {
+      const rows = await db
+        .selectFrom('executions')
+        .select(({ fn }) => ['agent_id', fn.min<string>(fn.coalesce('started_at', 'created_at')).as('since')])
+        .where('completed_at', 'is', null)
+        .where('status', '=', 'running')
+        .where('claim_token', 'is not', null)
+        .groupBy('agent_id')
+        .execute()
+      return new Map(rows.map(({ agent_id, since }) => [agent_id, since]))
     },
 
     /**

@@ -91,19 +91,22 @@ function createFollower(clock: Pick<Clock, 'now'>, records: readonly Entry[], po
       const before = known.get(pod.metadata.uid)
       const runs = runsOf(pod)
       const current = new Set(runs.map(({ containerId }) => containerId))
+      const exited = (end: EndedRun | null): ContainerEvent => ({
+        ...{ type: 'exited', ...subject, ...resultOf(end), at: at() },
+        isEvicted: type === 'DELETED' || !isWanted(pod),
+      })
       // The node forgot the run before it reported the end.
       for (const { containerId, end } of before?.runs.values() ?? [])
-        if (!end && !current.has(containerId))
-          yield { type: 'exited', ...subject, ...resultOf(null), at: at() }
+        if (!end && !current.has(containerId)) yield exited(null)
       for (const { containerId, end } of runs) {
         const run = before?.runs.get(containerId)
         if (!run) yield { type: 'started', ...subject, at: at() }
-        if (end && !run?.end) yield { type: 'exited', ...subject, ...resultOf(end), at: at() }
+        if (end && !run?.end) yield exited(end)
       }
       const last = runs.at(-1)
       if (type === 'DELETED') {
         // The pod or its node was removed by force: the result is unknown.
-        if (last && !last.end) yield { type: 'exited', ...subject, ...resultOf(null), at: at() }
+        if (last && !last.end) yield exited(null)
         known.delete(pod.metadata.uid)
         return
       }

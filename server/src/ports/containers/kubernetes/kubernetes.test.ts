@@ -397,6 +397,68 @@ test('events tell of starts, ends, waits, lost nodes and their return', async ()
   await events.stop()
 })
 
+test('an end says whether the cluster evicted the container', async () => {
+  const ends: Record<string, [boolean, (t: World, pod: string, run: string) => void]> = {
+    'it crashed': [false, (t, pod, run) => t.server.setPodStatus(pod, podStatus.ended(1, run))],
+    'its pod was removed by force': [true, (t, pod) => t.server.drop('pods', pod)],
+    'its node has no memory': [
+      true,
+      (t, pod) => t.server.setPodStatus(pod, { phase: 'Failed', reason: 'Evicted' }),
+    ],
+    'its node is drained': [
+      true,
+      (t, pod, run) => {
+        const { metadata, ...rest } = t.podNamed(pod)
+        const deletion = { deletionTimestamp: '2026-01-05T08:30:10Z', deletionGracePeriodSeconds: 10 }
+        t.server.put('pods', { ...rest, metadata: { ...metadata, ...deletion } })
+        t.server.setPodStatus(pod, podStatus.ended(0, run))
+      },
+    ],
+  }
+  for (const [title, [isEvicted, end]] of Object.entries(ends)) {
+    const t = await world()
+    const events = collectEvents(t.containers)
+    await events.resync()
+    const { pod } = await t.running()
+    await until(async () => events.seen.length === 2)
+    end(t, pod, `c-${t.podNamed(pod).metadata.uid}`)
+    await until(async () => events.seen.length === 3)
+    assert.partialDeepStrictEqual(events.seen[2], { type: 'exited', isEvicted }, title)
+    await events.stop()
+  }
+})
+
+test('exactly the protected containers have the label that a disruption budget selects', async () => {
+  const t = await world()
+  const [first, second] = [await t.running(), await t.running()]
+  const neighbour = t.open('two')
+  const labelled = () =>
+    t.server
+      .objects('pods')
+      .flatMap(({ metadata }) => (metadata.labels?.['roost.busy'] ? [metadata.name] : []))
+  const protect = (...ids: string[]) => t.containers.protect?.(new Set(ids))
+
+  await protect(first.id, '00000000-unknown')
+  assert.deepEqual(labelled(), [first.pod])
+  await neighbour.protect?.(new Set([second.id]))
+  assert.deepEqual(labelled(), [first.pod], 'a container of another installation')
+  await protect(first.id, second.id)
+  assert.deepEqual(labelled().toSorted(), [first.pod, second.pod].toSorted())
+
+  t.server.requests.length = 0
+  await protect(second.id, first.id)
+  assert.deepEqual(requestsOf(t.server.requests), [], 'nothing changed')
+
+  await t.stop(second.id, second.pod, podStatus.ended(0))
+  const next = await t.startAgain(second.id)
+  await t.clock.advance(60)
+  await protect(first.id, second.id)
+  assert.equal(t.podNamed(next).metadata.labels?.['roost.busy'], 'true', 'a new pod, after a minute')
+  await protect()
+  assert.deepEqual(labelled(), [second.pod], 'only the pod that has ended')
+  await neighbour.close()
+})
+
 test('an expired version and a cut connection lead to resync; a regular end does not', async () => {
   const t = await world()
   const events = collectEvents(t.containers)

@@ -10,6 +10,7 @@ import type { Connection } from './kubeconfig.ts'
 import { createNetwork, type NetworkSettings } from './network.ts'
 import type { Entry, Pod } from './objects.ts'
 import type { PodSettings } from './pod.ts'
+import { createProtection } from './protection.ts'
 import { type ContainerRecord, idLabel, installLabel, kindLabel, readRecord, secretFor } from './record.ts'
 import { createRunLogs } from './run-log.ts'
 import { createRuns } from './runs.ts'
@@ -57,6 +58,7 @@ export function createKubernetesContainers(connection: Connection, options: Kube
     startSeconds: options.startSeconds ?? 60,
     ...{ platformAlias: network.platformAlias, nextStart: volumes.nextStart },
   })
+  const protection = createProtection({ api, install, clock })
   const records = { labelSelector: `${installLabel}=${install},${kindLabel}=container` }
   const pods = { labelSelector: `${installLabel}=${install},${idLabel}` }
 
@@ -141,6 +143,8 @@ export function createKubernetesContainers(connection: Connection, options: Kube
         containerState(record, current(record, byId.get(record.id) ?? []), install),
       )
     },
+
+    protect: protection.protect,
 
     async logs(id, tail) {
       const { record, pods } = await own(id)

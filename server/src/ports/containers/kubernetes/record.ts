@@ -34,6 +34,8 @@ export const idLabel = 'roost.id'
 export const kindLabel = 'roost.kind'
 /** `open` or `closed`: selects the network policy of a pod. */
 export const networkLabel = 'roost.network'
+/** On pods: present while a drain should wait. A PodDisruptionBudget of the chart selects it. */
+export const busyLabel = 'roost.busy'
 const specNote = 'roost.spec'
 /** On pods: the container's name. */
 export const nameNote = 'roost.name'

@@ -222,11 +222,13 @@ export async function openTestApi(certificate: TestCertificate): Promise<TestApi
 }
 
 function selector(query: URLSearchParams): (object: Stored) => boolean {
-  const labels = (query.get('labelSelector') ?? '').split(',').filter((part) => part !== '')
+  const labels = (query.get('labelSelector') ?? '').split(/,(?![^(]*\))/).filter((part) => part !== '')
   const [, name] = /^metadata\.name=(.+)$/.exec(query.get('fieldSelector') ?? '') ?? []
   return ({ metadata }) =>
     (name === undefined || metadata.name === name) &&
     labels.every((part) => {
+      const [, of = '', values] = /^(\S+) in \((.*)\)$/.exec(part) ?? []
+      if (values !== undefined) return values.split(',').includes(metadata.labels?.[of] ?? '')
       const [key = '', value] = part.split('=')
       return value === undefined ? metadata.labels?.[key] !== undefined : metadata.labels?.[key] === value
     })
