@@ -1,4 +1,10 @@
-import { eventsTopic, type Outbox, signalsTopic } from '../foundation/outbox/index.ts'
+import {
+  announcementOf,
+  eventsTopic,
+  type Outbox,
+  type StoredEvent,
+  signalsTopic,
+} from '../foundation/outbox/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
@@ -10,9 +16,9 @@ export type Relay = { stop(): Promise<void> }
 const trimSeconds = 60
 
 /**
- * Delivers stored events to the listeners of this process, after a transaction or on a message of another
- * replica. Also polls every `pollSeconds`, because messages may be lost and processes may share only the database
- * file. Trims old events.
+ * Delivers stored events to the listeners of this process, after a transaction or from a message of another
+ * replica, which contains them. Also polls every `pollSeconds`, because messages may be lost and processes may share
+ * only the database file. Trims old events.
  */
 export async function startRelay(deps: {
   outbox: Outbox
@@ -26,10 +32,11 @@ export async function startRelay(deps: {
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
   let trimAt = 0
+  let pollAt = 0
   const wake = () => woken.resolve()
 
   await relaying.start()
-  relaying.onAppended(wake)
+  relaying.onDue(wake)
   const subscriptions = await subscribe()
   const running = run()
 
@@ -43,16 +50,17 @@ export async function startRelay(deps: {
     },
   }
 
-  /** Every process also receives its own announcements. */
-  function onAnnounced(position: string): void {
-    if (!(Number(position) <= outbox.position())) wake()
+  /** Messages may have been lost. */
+  function onGap(): void {
+    pollAt = 0
+    wake()
   }
 
   /** Without the topics the relay only polls, so a failure does not prevent the start. */
   async function subscribe() {
     try {
       return [
-        await ephemeral.subscribe(eventsTopic, onAnnounced, wake),
+        await ephemeral.subscribe(eventsTopic, (message) => relaying.receive(message), onGap),
         await ephemeral.subscribe(signalsTopic, (message) => relaying.hear(message)),
       ]
     } catch (error) {
@@ -78,7 +86,10 @@ export async function startRelay(deps: {
       woken = Promise.withResolvers()
       let failed = false
       try {
-        if (await relaying.pass()) announce()
+        const now = clock.now().getTime()
+        const isPoll = now >= pollAt
+        if (isPoll) pollAt = now + pollSeconds * 1000
+        announce(await relaying.pass(isPoll))
         await trimIfDue()
         streak.worked()
       } catch (error) {
@@ -86,18 +97,23 @@ export async function startRelay(deps: {
         streak.failed(error)
       }
       const waiting = new AbortController()
-      const pause = clock.wait(pollSeconds * 1000, waiting.signal)
+      const pause = clock.wait(pollSeconds * 1000, waiting.signal).then(() => {
+        if (!waiting.signal.aborted) pollAt = 0
+      })
       // A failing database is retried at the polling interval, not for each appended event.
       await (failed && !stopping.signal.aborted ? pause : Promise.race([woken.promise, pause]))
       // With a reason, because the default reason is an exception with a stack trace, per commit.
       waiting.abort('over')
     }
     // Deliver events committed so far before the listeners stop.
-    await relaying.pass().catch((error) => log.error({ err: error }, 'the last events were not relayed'))
+    await relaying
+      .pass()
+      .then(announce, (error) => log.error({ err: error }, 'the last events were not relayed'))
   }
 
-  function announce() {
-    ephemeral.publish(eventsTopic, String(outbox.position())).catch((error: unknown) => {
+  function announce(events: StoredEvent[]): void {
+    if (events.length === 0) return
+    ephemeral.publish(eventsTopic, announcementOf(events)).catch((error: unknown) => {
       log.debug({ err: error }, 'other replicas will find the events by polling')
     })
   }

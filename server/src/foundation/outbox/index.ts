@@ -8,6 +8,7 @@
  */
 export type { Listener, NewEvent, ReservedFields, SeenBy, StoredEvent } from './event.ts'
 export {
+  announcementOf,
   createOutbox,
   type Events,
   eventsTopic,

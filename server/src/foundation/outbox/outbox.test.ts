@@ -7,7 +7,7 @@ import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
-import { createOutbox, maxStoredEvents, type NewEvent, type StoredEvent } from './index.ts'
+import { announcementOf, createOutbox, eventsTopic, maxStoredEvents, type NewEvent, type StoredEvent } from './index.ts'
 
 const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
   type: 'egg.hatched',
@@ -139,6 +139,46 @@ describe('listeners', () => {
     await away.append(hatched(1))
     await here.clock.advance(1)
     assert.deepEqual(numbers(await heard), [1])
+  })
+
+  test('another process delivers events from the message, and reads those that the message does not contain', async () => {
+    await using db = await openTestDatabase()
+    await using otherDb = await db.openAgain()
+    const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    await using here = await startProcess(db, { ephemeral })
+    await using there = await startProcess(otherDb, { ephemeral })
+    const heard = hear(there.outbox, '*', 5)
+    const announcements: string[] = []
+    await ephemeral.subscribe(eventsTopic, (message) => announcements.push(message))
+    const first = hear(there.outbox, '*', 1)
+    await here.append(hatched(1))
+    await first
+    assert.deepEqual(announcements, [`1 ${JSON.stringify(await first)}`])
+
+    // Too long for a message.
+    const second = hear(there.outbox, '*', 1)
+    await here.append(hatched(2, { fields: { number: 2, text: 'x'.repeat(70_000) } }))
+    await second
+    assert.equal(announcements.at(-1), '2')
+
+    // Two replicas announce the same and later events, not in order.
+    const events = [3, 4, 5].map((position): StoredEvent => ({ ...hatched(position), position, ts: '' }))
+    there.outbox.relaying.receive(announcementOf(events.slice(0, 1)))
+    there.outbox.relaying.receive(announcementOf(events.slice(0, 2)))
+    there.outbox.relaying.receive(announcementOf(events.slice(0, 1)))
+    there.outbox.relaying.receive(announcementOf(events.slice(2)))
+    assert.deepEqual(numbers(await heard), [1, 2, 3, 4, 5])
+  })
+
+  test('a process reads the events before an announcement that arrived too early', async () => {
+    await using db = await openTestDatabase()
+    await using here = await startProcess(db)
+    await using away = await startProcess(db, { start: false })
+    const heard = hear(here.outbox, '*', 3)
+    for (const number of [1, 2, 3]) await away.append(hatched(number))
+    const positioned = await away.outbox.relaying.pass()
+    here.outbox.relaying.receive(announcementOf(positioned.slice(2)))
+    assert.deepEqual(numbers(await heard), [1, 2, 3])
   })
 
   test('a failing listener stops neither the others nor its own next event', async () => {

@@ -41,12 +41,17 @@ export type Events = Pick<Outbox, 'on' | 'signal' | 'wait'>
 export type Relaying = {
   /** Starts delivery behind the newest event; this process does not deliver older ones. */
   start(): Promise<void>
-  /** Assigns positions to new events and delivers them. True when it assigned any. */
-  pass(): Promise<boolean>
+  /**
+   * Assigns positions to new events, delivers them and returns them. Without `isPoll` it looks only for events that
+   * this process has stored or another replica has announced.
+   */
+  pass(isPoll?: boolean): Promise<StoredEvent[]>
+  /** Delivers the events that another replica announced. A pass is due if earlier ones are missing. */
+  receive(announcement: string): void
   /** Delivers a signal of another replica. */
   hear(message: string): void
-  /** Calls `wake` when a transaction of this process has stored events. */
-  onAppended(wake: () => void): void
+  /** Calls `wake` when a pass is due. */
+  onDue(wake: () => void): void
   /** Removes all but the newest events. */
   trim(): Promise<void>
   /** Resolves when the listeners have handled everything delivered so far. */
@@ -60,6 +65,15 @@ export const signalsTopic = 'signals'
 
 /** Events that one transaction positions and one query reads. */
 const batchSize = 500
+/** Longer announcements have only a position: the other replicas read the events. */
+const maxAnnouncementLength = 65_536
+
+/** The message to other replicas about events in order: the newest position, a space and the events as JSON. */
+export function announcementOf(events: readonly StoredEvent[]): string {
+  const position = String(events.at(-1)?.position)
+  const text = `${position} ${JSON.stringify(events)}`
+  return text.length <= maxAnnouncementLength ? text : position
+}
 
 export function createOutbox(deps: {
   db: Db
@@ -75,6 +89,8 @@ export function createOutbox(deps: {
   let wake = () => {}
   /** True when this process has stored events since the last pass started. */
   let isAppended = false
+  /** True when events that this process does not have are stored. */
+  let isBehind = false
 
   const deliverSignal = (event: NewEvent, ts: string) =>
     listeners.deliver({ ...event, position: delivered, ts, signal: true })
@@ -87,7 +103,8 @@ export function createOutbox(deps: {
   async function deliverStored(): Promise<void> {
     for (;;) {
       const events = await store.after(delivered, batchSize)
-      events.forEach(deliver)
+      // Another replica's announcement may have delivered some of them during the query.
+      for (const event of events) if (event.position > delivered) deliver(event)
       if (events.length < batchSize) return
     }
   }
@@ -105,6 +122,14 @@ export function createOutbox(deps: {
   function appended(): void {
     isAppended = true
     wake()
+  }
+
+  /** False when events before them are missing. */
+  function deliverNext(events: readonly StoredEvent[]): boolean {
+    const next = events.filter(({ position }) => position > delivered)
+    if (next[0] && next[0].position !== delivered + 1) return false
+    next.forEach(deliver)
+    return true
   }
 
   const outbox: Outbox = {
@@ -151,29 +176,40 @@ export function createOutbox(deps: {
       async start() {
         delivered = await store.head()
       },
-      async pass() {
-        let isMore = isAppended || (await store.hasWithoutPosition())
-        let hasAssigned = false
-        let isGapless = false
+      async pass(isPoll = true) {
+        const assigned: StoredEvent[] = []
+        const news = isPoll ? await store.news() : null
+        let isMore = isAppended || news?.hasWithoutPosition
+        let mustRead = isBehind || (news !== null && news.newest > delivered)
+        isBehind = false
         while (isMore) {
           isAppended = false
           const positioned = await assignPositions()
-          hasAssigned ||= positioned.length > 0
+          assigned.push(...positioned)
           // After another replica positioned events in between, all are read from the table.
-          isGapless = positioned[0]?.position === delivered + 1
-          if (isGapless) positioned.forEach(deliver)
+          mustRead = !deliverNext(positioned) || positioned.length === 0
           // Events stored later wake the next pass.
           isMore = positioned.length === batchSize
         }
-        if (!isGapless) await deliverStored()
-        return hasAssigned
+        if (mustRead) await deliverStored()
+        return assigned
+      },
+      receive(announcement) {
+        const space = announcement.indexOf(' ')
+        const position = Number(space < 0 ? announcement : announcement.slice(0, space))
+        // Also true for the own announcements.
+        if (position <= delivered) return
+        // Only replicas of Roost publish on this topic; those of earlier versions send only the position.
+        if (space > 0 && deliverNext(JSON.parse(announcement.slice(space)) as StoredEvent[])) return
+        isBehind = true
+        wake()
       },
       hear(message) {
         // Only replicas of Roost publish on this topic.
         const signal = JSON.parse(message) as { origin: string; event: NewEvent; ts: string }
         if (signal.origin !== origin) deliverSignal(signal.event, signal.ts)
       },
-      onAppended(act) {
+      onDue(act) {
         wake = act
       },
       trim: () => store.trim(maxStoredEvents),

@@ -47,14 +47,16 @@ export function outboxStore(on: Executor) {
       )
     },
 
-    async hasWithoutPosition(): Promise<boolean> {
+    /** The newest position, and whether events have none yet; in one statement, because idle processes poll it. */
+    async news(): Promise<{ newest: number; hasWithoutPosition: boolean }> {
       const row = await db
-        .selectFrom('outbox')
-        .select('sequence')
-        .where('position', 'is', null)
-        .limit(1)
-        .execute()
-      return row.length > 0
+        .selectFrom('outbox_head')
+        .select('position')
+        .select(({ selectFrom }) =>
+          selectFrom('outbox').select('sequence').where('position', 'is', null).limit(1).as('unpositioned'),
+        )
+        .executeTakeFirstOrThrow()
+      return { newest: row.position, hasWithoutPosition: row.unpositioned !== null }
     },
 
     /**
