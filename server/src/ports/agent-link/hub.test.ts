@@ -296,6 +296,38 @@ test('a call for an agent is forwarded to the process that holds its link', asyn
   assert.equal((await agent.closed).code, 1008)
 })
 
+test('a wake is sent only to the process with the link, which passes it on when the agent has moved', async () => {
+  const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
+  const notices: { k: string; from: string }[] = []
+  await ephemeral.subscribe('links', (text) => notices.push(JSON.parse(text)))
+  const here = await startHub({}, { ephemeral })
+  const there = await startHub({}, { ephemeral })
+  const thereId = notices.at(-1)?.from
+  await using agent = await there.dial()
+  await agent.hello()
+  here.hub.wake('a1')
+  await agent.next('wake')
+  assert.equal(notices.filter(({ k }) => k === 'wake').length, 0)
+
+  const third = await startHub({}, { ephemeral })
+  await using moved = await third.dial()
+  await moved.hello()
+  // As if the notice of the new link had not arrived yet.
+  const outdated = { k: 'held', from: thereId, agents: ['a1'], direct_wakes: true }
+  await ephemeral.publish('links', JSON.stringify(outdated))
+  here.hub.wake('a1')
+  await moved.next('wake')
+})
+
+test('a process of the previous release receives wakes on the topic that it knows', async () => {
+  const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
+  const here = await startHub({}, { ephemeral })
+  await ephemeral.publish('links', JSON.stringify({ k: 'held', from: 'previous', agents: ['a9'] }))
+  const woken = new Promise<string>((done) => void ephemeral.subscribe('links', done))
+  here.hub.wake('a9')
+  assert.partialDeepStrictEqual(JSON.parse(await woken), { k: 'wake', agent: 'a9' })
+})
+
 test('a newer link in another process replaces the older one', async () => {
   const ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })
   const here = await startHub({}, { ephemeral })

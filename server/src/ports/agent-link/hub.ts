@@ -70,9 +70,11 @@ export function createAgentLinkHub(deps: {
     return link.connection.call(t, request, timeoutMs, signal)
   }
 
-  function wakeLocal(agentId: string): void {
+  function wakeLocal(agentId: string): boolean {
     const link = links.get(agentId)
-    if (link && isGreeted(link)) link.connection.signal({ t: 'wake' })
+    if (!link || !isGreeted(link)) return false
+    link.connection.signal({ t: 'wake' })
+    return true
   }
 
   function disconnectLocal(agentId: string, code: number, reason: string): void {

@@ -32,7 +32,8 @@ export type LocalLinks = {
   /** Closes an own link that is older than `openedAt`, because another process opened a newer one. */
   giveWay(agentId: string, openedAt: number): void
   call(agentId: string, t: PlatformCallName, request: object, timeoutMs: number): Promise<unknown>
-  wake(agentId: string): void
+  /** False when this process has no greeted link to the agent. */
+  wake(agentId: string): boolean
   disconnect(agentId: string, code: number, reason: string): void
 }
 
@@ -48,7 +49,7 @@ export function createReplicas(deps: {
 }): Replicas {
   const { ephemeral, local, clock, log } = deps
   const ownId = newId()
-  const replicas = new Map<string, { agents: Set<string>; at: number }>()
+  const replicas = new Map<string, { agents: Set<string>; at: number; hasDirectWakes: boolean }>()
   const pendingCalls = new Map<string, { replica: string; agent: string; done(answer: CallAnswer): void }>()
   const subscriptions: { close(): Promise<void> }[] = []
 
@@ -62,11 +63,12 @@ export function createReplicas(deps: {
   function onNotice(text: string): void {
     const notice = parse(Notice, text)
     if (!notice || notice.from === ownId) return
-    const known = replicas.get(notice.from) ?? { agents: new Set<string>(), at: 0 }
+    const known = replicas.get(notice.from) ?? { agents: new Set<string>(), at: 0, hasDirectWakes: false }
     known.at = clock.now().getTime()
     switch (notice.k) {
       case 'held':
         known.agents = new Set(notice.agents)
+        known.hasDirectWakes = notice.direct_wakes ?? false
         break
       case 'opened':
         local.giveWay(notice.agent, notice.at)
@@ -106,6 +108,11 @@ export function createReplicas(deps: {
     const direct = parse(Direct, text)
     if (!direct) return
     if (direct.k === 'answer') return pendingCalls.get(direct.call)?.done(direct)
+    if (direct.k === 'wake') {
+      // The sender does not know yet that the agent is linked elsewhere.
+      if (!local.wake(direct.agent)) wakeEverywhere(direct.agent)
+      return
+    }
     const reply = (answer: Omit<CallAnswer, 'k' | 'call'>) =>
       publish(topicOf(direct.from), { k: 'answer', call: direct.call, ...answer })
     try {
@@ -123,7 +130,7 @@ export function createReplicas(deps: {
   }
 
   function repeat(): void {
-    publish(noticeTopic, { k: 'held', from: ownId, agents: local.greeted() })
+    publish(noticeTopic, { k: 'held', from: ownId, agents: local.greeted(), direct_wakes: true })
     const oldest = clock.now().getTime() - presenceExpirySeconds * 1000
     for (const [silent, { at }] of replicas) {
       if (at >= oldest) continue
@@ -136,6 +143,10 @@ export function createReplicas(deps: {
     const oldest = clock.now().getTime() - presenceExpirySeconds * 1000
     for (const [replica, { agents, at }] of replicas) if (at >= oldest && agents.has(agentId)) return replica
     return null
+  }
+
+  function wakeEverywhere(agent: string): void {
+    publish(noticeTopic, { k: 'wake', from: ownId, agent })
   }
 
   const onReconnect = () => {
@@ -189,7 +200,12 @@ export function createReplicas(deps: {
       publish(noticeTopic, { k: 'greeted', from: ownId, agent })
     },
     announceClosed: (agent) => publish(noticeTopic, { k: 'closed', from: ownId, agent }),
-    wake: (agent) => publish(noticeTopic, { k: 'wake', from: ownId, agent }),
+    wake(agent) {
+      const holder = holderOf(agent)
+      // Each new run causes one: the other processes need not parse it.
+      if (holder && replicas.get(holder)?.hasDirectWakes) publish(topicOf(holder), { k: 'wake', agent })
+      else wakeEverywhere(agent)
+    },
     disconnect: (agent, code, reason) =>
       publish(noticeTopic, { k: 'disconnect', from: ownId, agent, code, reason }),
     repeat,
@@ -205,7 +221,13 @@ const topicOf = (replica: string) => `links:${replica}`
 
 const about = { from: z.string(), agent: z.string() }
 const Notice = z.discriminatedUnion('k', [
-  z.object({ k: z.literal('held'), from: z.string(), agents: z.array(z.string()) }),
+  z.object({
+    k: z.literal('held'),
+    from: z.string(),
+    agents: z.array(z.string()),
+    /** False or absent: only receives wakes that are sent to all, like the previous release. */
+    direct_wakes: z.boolean().optional(),
+  }),
   z.object({ k: z.literal('opened'), ...about, at: z.number() }),
   z.object({ k: z.literal('greeted'), ...about }),
   z.object({ k: z.literal('closed'), ...about }),
@@ -225,6 +247,7 @@ const CallAnswer = z.object({
 type CallAnswer = z.infer<typeof CallAnswer>
 const Direct = z.discriminatedUnion('k', [
   CallAnswer,
+  z.object({ k: z.literal('wake'), agent: z.string() }),
   z.object({
     k: z.literal('call'),
     call: z.string(),
