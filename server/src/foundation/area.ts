@@ -119,6 +119,7 @@ export async function openFoundationArea(deps: FoundationAreaDeps): Promise<Foun
       ...replicas.loops,
     ],
     async close() {
+      await replicas.close()
       await settings.close()
       await audit.close()
     },

@@ -80,6 +80,21 @@ forEachDialect((_dialect, open) => {
     assert.equal((await replicas.list()).replicas[0]?.state, 'live')
   })
 
+  test('a process that stops removes those that reported to it, unless they report to another one', async () => {
+    await using world = await openWorld(open)
+    const { replicas } = world
+    const ids = async () => (await replicas.list()).replicas.map(({ id }) => id)
+    const other = world.other()
+    await other.report(describe({ id: 'beside the other' }))
+    for (const id of ['beside', 'gone']) await replicas.report(describe({ id }))
+    await replicas.remove('gone')
+    await replicas.close()
+    await replicas.report(describe({ id: 'beside' }))
+    assert.deepEqual(await ids(), ['beside the other'])
+    await other.report(describe({ id: 'beside' }))
+    assert.deepEqual((await ids()).sort(), ['beside', 'beside the other'])
+  })
+
   test('different versions raise an alert after an hour, which ends with the older replica', async () => {
     await using world = await openWorld(open)
     const { clock, replicas, alerts } = world
@@ -165,6 +180,8 @@ async function openWorld(open: OpenTestDb) {
   const replicas = createReplicas({ db, clock, leases, alerts: alerts.alerts, replicaId: 'one' })
   return {
     ...{ clock, leases, alerts, replicas, begin: clock.now() },
+    /** Another API process. */
+    other: () => createReplicas({ db, clock, leases, alerts: alerts.alerts, replicaId: 'other' }),
     start: (over: Partial<ReplicaDescription>) =>
       startHeartbeat({
         ...{ db, clock, log: silentLog, replica: describe(over) },

@@ -20,6 +20,8 @@ export type Replicas = {
   remove(id: string): Promise<void>
   /** The container engines of the API processes that ran in the last ten minutes. */
   usedEngines(): Promise<{ engine_id: string; host_name: string }[]>
+  /** Removes the processes that reported here: they end together with this one, or report elsewhere within seconds. */
+  close(): Promise<void>
   loops: Loop[]
 }
 
@@ -42,6 +44,8 @@ export async function liveHostsOf(db: Db, engineId: string, now: Date): Promise<
 export function createReplicas(deps: ReplicasDeps): Replicas {
   const { db, clock, leases, alerts, replicaId } = deps
   const store = replicaStore(db)
+  const reported = new Set<string>()
+  let isClosed = false
 
   async function watch(): Promise<void> {
     const now = clock.now()
@@ -80,6 +84,9 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
       return [...counts.values()]
     },
     async report(replica) {
+      // A row that is written now would stay behind.
+      if (isClosed) return heartbeatSeconds
+      reported.add(replica.id)
       await store.put({ ...replica, seen_at: timestamp(clock.now()) })
       return heartbeatSeconds
     },
@@ -89,7 +96,15 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
         engine_id === null || Date.parse(seen_at) < since ? [] : [{ engine_id, host_name }],
       )
     },
-    remove: (id) => store.remove(id),
+    async remove(id) {
+      reported.delete(id)
+      await store.remove(id)
+    },
+    async close() {
+      isClosed = true
+      // If this fails, the rows become silent, like those of killed processes.
+      await Promise.all([...reported].map((id) => store.remove(id).catch(() => {})))
+    },
     loops: [{ name: 'replicas', everySeconds: 60, run: watch }],
   }
 }
