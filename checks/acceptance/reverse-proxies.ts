@@ -53,6 +53,11 @@ function withServers(upstream: string, addresses: readonly string[]): string {
 
 /** Starts nginx in the foreground with this content of its `http` block. Files are written to `folder`. */
 export function startNginx(folder: string, http: string): ReverseProxy {
+  return run(...nginxProgram(folder, http))
+}
+
+/** Writes the configuration of `startNginx`; returns the program and its arguments. */
+export function nginxProgram(folder: string, http: string): [file: string, args: string[]] {
   writeFileSync(join(folder, 'site.conf'), http)
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (kind) => `${kind}_temp_path ${join(folder, kind)};`,
@@ -62,7 +67,7 @@ export function startNginx(folder: string, http: string): ReverseProxy {
     `${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; pid ${folder}/pid; error_log stderr crit; events {}
     http { access_log off; ${temporary.join(' ')} include ${folder}/site.conf; }`,
   )
-  return run('nginx', ['-c', join(folder, 'nginx.conf')])
+  return ['nginx', ['-c', join(folder, 'nginx.conf')]]
 }
 
 /** Starts Caddy with these sites. Files are written to `folder`. */
