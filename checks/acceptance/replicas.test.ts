@@ -1,5 +1,6 @@
 /** Three API processes and MCP servers behind nginx without sticky sessions. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { after, before, describe, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { whyNoCli } from '@roost/test-support/model/testing/cli-process'
@@ -7,6 +8,7 @@ import { openClaude, openCodex, openGemini } from '@roost/test-support/model/tes
 import { WebSocket } from 'ws'
 import { collect, eventually, type Loose, type Platform } from './platform.ts'
 import { missingForReplicas, type Replica, type Replicas, startReplicas } from './replicas.ts'
+import { hasProgram } from './reverse-proxies.ts'
 import { createAgent } from './steps.ts'
 
 const keepaliveSeconds = 1
@@ -208,28 +210,88 @@ describe('three replicas behind nginx', { skip: missingForReplicas }, () => {
     for (const { socket } of sockets) socket.terminate()
   })
 
-  test('the largest file passes, whichever replica gets it', async () => {
-    const content = 'x'.repeat(5 * 1024 * 1024)
-    for (let round = 0; round < 3; round += 1) {
-      const path = `path=large-${round}.txt`
-      const saved = await platform.request('PUT', `/api/agents/${agent}/files?${path}`, { content })
-      assert.equal(saved.status, 200, saved.text.slice(0, 300))
-      const read = await platform.request('GET', `/api/agents/${agent}/files/download?${path}`)
-      assert.equal(read.text.length, content.length)
-    }
-  })
+  for (const [proxy, open] of [
+    ['nginx', async () => platform],
+    ['Caddy', () => all.throughCaddy()],
+  ] as const) {
+    describe(`${proxy} with three upstreams`, {
+      skip: proxy === 'Caddy' && !hasProgram('caddy') && 'caddy is not installed',
+    }, () => {
+      let through: Platform
+      before(async () => {
+        through = await open()
+      })
 
-  test('with one replica killed, no request fails that it had not received', async () => {
-    await replica(1).kill()
-    for (let round = 0; round < 12; round += 1) {
-      const value = { value: round }
-      const replies = await Promise.all([
-        platform.request('GET', '/api/agents'),
-        platform.request('PUT', '/api/users/me/preferences/replicas', value),
-        platform.request('POST', `/api/agents/${agent}/task`, { message: '[[reply:x]]', async_mode: true }),
-      ])
-      for (const reply of replies) assert.ok(reply.status < 300, `${reply.status} ${reply.text}`)
-    }
-    await replica(1).start()
-  })
+      async function openSocket() {
+        const { ticket } = (await through.request('POST', '/api/ws/ticket')).json
+        const socket = new WebSocket(`${through.url.replace('http', 'ws')}/ws?ticket=${ticket}`)
+        const closed = once(socket, 'close')
+        const heard: string[] = []
+        socket.on('message', (text) => heard.push(String(text)))
+        await once(socket, 'open')
+        return { socket, closed, heard: (text: string) => heard.some((message) => message.includes(text)) }
+      }
+
+      test('answers arrive in pieces, from whichever replica', async () => {
+        for (let round = 0; round < 3; round += 1) {
+          const hold = `pieces-${proxy}-${round}`
+          const message = `[[hold:${hold}]][[reply:piece ${round}]]`
+          const stream = through.stream(`/api/agents/${agent}/chat`, { message })
+          const pieces = stream[Symbol.asyncIterator]()
+          // The model answers only after this piece has arrived.
+          assert.equal((await pieces.next()).value?.subtype, 'accepted')
+          platform.model.release(hold)
+          const rest = await collect({ [Symbol.asyncIterator]: () => pieces })
+          assert.equal(rest.at(-1)?.type, 'done')
+        }
+      })
+
+      test('when a replica is killed, its sockets are cut, the others go on, and new ones open', async () => {
+        const sockets = await Promise.all(Array.from({ length: 9 }, openSocket))
+        await replica(1).kill()
+        const cut = (each: (typeof sockets)[number]) => each.socket.readyState !== WebSocket.OPEN
+        // A proxy cuts the connections whose upstream has ended, and no others.
+        await Promise.race(sockets.map(({ closed }) => closed))
+        const late = await openSocket()
+        const { json } = await through.request('POST', `/api/agents/${agent}/task`, {
+          ...{ message: '[[reply:seen]]', async_mode: true },
+        })
+        const { execution_id } = json
+        await eventually(
+          async () => [...sockets.filter((each) => !cut(each)), late].map(({ heard }) => heard(execution_id)),
+          (seen) => seen.length > 1 && seen.every(Boolean),
+        )
+        for (const { socket } of [...sockets, late]) socket.terminate()
+        await replica(1).start()
+      })
+
+      test('with one replica killed, no request fails that it had not received', async () => {
+        await replica(1).kill()
+        for (let round = 0; round < 12; round += 1) {
+          const value = { value: round }
+          const replies = await Promise.all([
+            through.request('GET', '/api/agents'),
+            through.request('PUT', '/api/users/me/preferences/replicas', value),
+            through.request('POST', `/api/agents/${agent}/task`, {
+              message: '[[reply:x]]',
+              async_mode: true,
+            }),
+          ])
+          for (const reply of replies) assert.ok(reply.status < 300, `${reply.status} ${reply.text}`)
+        }
+        await replica(1).start()
+      })
+
+      test('the largest file passes, whichever replica gets it', async () => {
+        const content = 'x'.repeat(5 * 1024 * 1024)
+        for (let round = 0; round < 3; round += 1) {
+          const path = `path=${proxy}-${round}.txt`
+          const saved = await through.request('PUT', `/api/agents/${agent}/files?${path}`, { content })
+          assert.equal(saved.status, 200, saved.text.slice(0, 300))
+          const read = await through.request('GET', `/api/agents/${agent}/files/download?${path}`)
+          assert.equal(read.text.length, content.length)
+        }
+      })
+    })
+  }
 })

@@ -9,7 +9,15 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { findPostgres, startPostgres, startRedis } from '../../cli/src/testing/services.ts'
 import { type BesideProcess, eventually, freePorts, type Platform, startPlatform } from './platform.ts'
-import { adapted, hasProgram, nginxForSeveral, startNginx } from './reverse-proxies.ts'
+import {
+  adapted,
+  caddyForSeveral,
+  hasProgram,
+  nginxForSeveral,
+  type ReverseProxy,
+  startCaddy,
+  startNginx,
+} from './reverse-proxies.ts'
 
 /** An API process and its MCP server. */
 export type Replica = {
@@ -29,6 +37,8 @@ export type Replicas = {
   replicas: Replica[]
   /** The platform through another proxy, which ends a connection after such a silence. */
   throughIdleLimit(seconds: number): Promise<Platform>
+  /** The platform through Caddy instead of nginx, also with the configuration of the page. */
+  throughCaddy(): Promise<Platform>
   databaseUrl: string
   redisUrl: string
   /** The processes of Roost, with the schedulers. */
@@ -102,9 +112,10 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
       'ssl_certificate     /etc/letsencrypt/live/roost.example.com/fullchain.pem;': '',
       'ssl_certificate_key /etc/letsencrypt/live/roost.example.com/privkey.pem;': '',
     })
+    return whenReady(startNginx(await mkdtemp(join(folder, 'nginx-')), change(site)), port)
+  }
+  async function whenReady(proxy: ReverseProxy, port: number) {
     const url = `http://127.0.0.1:${port}`
-    const own = await mkdtemp(join(folder, 'nginx-'))
-    const proxy = startNginx(own, change(site))
     const health = () =>
       fetch(`${url}/health/live`).then(
         ({ status }) => status,
@@ -122,6 +133,15 @@ export async function startReplicas(options: ReplicasOptions): Promise<Replicas>
       const [port = 0] = await freePorts(1)
       const limit = { 'proxy_read_timeout 1h;': `proxy_read_timeout ${seconds}s;` }
       const { proxy, url } = await openProxy(port, (http) => adapted(http, limit))
+      proxies.use(proxy)
+      return first.at(url)
+    },
+    async throughCaddy() {
+      const [port = 0] = await freePorts(1)
+      const sites = adapted(caddyForSeveral(addresses), {
+        'roost.example.com {': `http://127.0.0.1:${port} {`,
+      })
+      const { proxy, url } = await whenReady(startCaddy(await mkdtemp(join(folder, 'caddy-')), sites), port)
       proxies.use(proxy)
       return first.at(url)
     },
