@@ -7,7 +7,14 @@ import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
-import { announcementOf, createOutbox, eventsTopic, maxStoredEvents, type NewEvent, type StoredEvent } from './index.ts'
+import {
+  announcementOf,
+  createOutbox,
+  eventsTopic,
+  maxStoredEvents,
+  type NewEvent,
+  type StoredEvent,
+} from './index.ts'
 
 const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
   type: 'egg.hatched',
