@@ -40,7 +40,9 @@ describe('the rights of the API', { skip }, () => {
     cluster = await startCluster({ nodes: 1, images: [image] })
     const { api } = cluster
     const kinds = ['Namespace', 'ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding']
-    const objects = (await render({ agents: { sshNodePorts: true } })).filter(({ kind }) => kinds.includes(kind))
+    const objects = (await render({ agents: { sshNodePorts: true } })).filter(({ kind }) =>
+      kinds.includes(kind),
+    )
     await api.request('POST', '/api/v1/namespaces', { metadata: { name: release.namespace } })
     for (const kind of kinds)
       for (const object of objects.filter((each) => each.kind === kind)) await create(object)

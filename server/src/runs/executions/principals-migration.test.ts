@@ -25,7 +25,12 @@ forEachDialect((_, open) => {
       { now },
     )
     const old = db.withTables<Record<string, object>>()
-    const { strangers: _, waiting: __, engine_id: ___, ...agent } = { ...blankRow('caller', at), id: 'a', owner_id: 'u1' }
+    const {
+      strangers: _,
+      waiting: __,
+      engine_id: ___,
+      ...agent
+    } = { ...blankRow('caller', at), id: 'a', owner_id: 'u1' }
     await old.insertInto('agents').values(agent).execute()
     const session = {
       ...{ user_id: 'u1', kind: 'chat', status: 'active', started_at: at, message_count: 0 },
