@@ -5,7 +5,7 @@ export const requestsHelp = {
     'Check the address, its scheme and its port. Look for a proxy that changes requests.',
   ],
   invalid_cron_expression: [
-    'A value is outside of its range, such as minute 61, or the expression does not have the five standard fields: minute, hour, day of month, month, day of week. Seconds and names such as @daily are not supported.',
+    'A value is outside of its range, such as minute 61, or a field is missing. Roost reads the five standard fields: minute, hour, day of month, month, day of week. Seconds and names such as @daily are not supported.',
     'Correct the field that the detail names. A valid example is 0 9 * * 1-5.',
   ],
   invalid_timezone: [
