@@ -10,7 +10,8 @@ import { eventually, type Loose, type Platform, startPlatform } from '../accepta
 import { answerOf, beginTurn, createAgent, execution, isOver, untilExecution } from '../acceptance/steps.ts'
 import { render, skip } from '../helm/helm.ts'
 
-const evictionWaitSeconds = 20
+/** Longer than any step of a test takes on a busy machine. */
+const evictionWaitSeconds = 60
 const stopped = 'The container of the agent was stopped in the middle of this run.'
 const podsPath = '/api/v1/namespaces/default/pods'
 
@@ -74,10 +75,10 @@ describe('drains and evictions', { skip }, () => {
       (error: unknown) => (error instanceof ApiError ? error.status : assert.fail(String(error))),
     )
   }
-  const untilProtected = (agent: string) =>
+  const untilProtected = (agent: string, isProtected = true) =>
     eventually(
       () => podOf(agent),
-      ({ metadata }) => metadata.labels?.[busyLabel] === 'true',
+      ({ metadata }) => (metadata.labels?.[busyLabel] === 'true') === isProtected,
     )
   /** Starts a turn whose model answers when the key is released. */
   async function heldTurn(agent: string, key: string) {
@@ -92,13 +93,18 @@ describe('drains and evictions', { skip }, () => {
     const { status, error_code, error } = await untilExecution(platform, agent, id, isOver)
     return [status, error_code, error]
   }
-  /** Resolves with the seconds until the agent answers from another pod. */
+  /** Resolves with the seconds until the agent runs in another pod, once it has answered from there. */
   async function untilReplaced(agent: string, old: Pod): Promise<number> {
     const startedAt = performance.now()
     await eventually(
       () => podsOf(agent),
       (pods) => pods.some(({ metadata }) => metadata.uid !== old.metadata.uid),
     )
+    await eventually(
+      async () => (await platform.request('GET', `/api/agents/${agent}`)).json,
+      ({ status }: Loose) => status === 'running',
+    )
+    const seconds = Math.round((performance.now() - startedAt) / 1000)
     const message = { message: '[[reply:moved]]' }
     const headers = { accept: 'application/json' }
     const reply = await eventually(
@@ -107,7 +113,7 @@ describe('drains and evictions', { skip }, () => {
     )
     assert.equal(reply.json.response, 'moved')
     await podOf(agent)
-    return Math.round((performance.now() - startedAt) / 1000)
+    return seconds
   }
 
   test('a drain waits for the end of a turn, then the agent answers from another node', async () => {
@@ -116,6 +122,7 @@ describe('drains and evictions', { skip }, () => {
     const made = '[[tool:Bash:echo made > note.txt]][[reply:done]]'
     assert.equal(await answerOf(platform, name, made), 'done')
     const node = await nodeOf(name)
+    await untilProtected(name, false)
     const turn = await heldTurn(name, 'gate-waits')
     await untilProtected(name)
     assert.equal(await evict(name), 429)
@@ -170,7 +177,8 @@ describe('drains and evictions', { skip }, () => {
       async () => (await runs()).toSorted((a, b) => a.attempt_number - b.attempt_number),
       (rows) => rows.at(-1)?.status === 'success',
     )
-    assert.deepEqual([retry.response, retry.retry_of_execution_id], ['finished', first.execution_id])
+    assert.equal(retry.retry_of_execution_id, first.execution_id)
+    assert.equal((await execution(platform, name, retry.id)).response, 'finished')
     assert.equal((await runs()).length, 2)
     assert.notEqual(await nodeOf(name), node)
     const all: Loose[] = (await platform.request('GET', `${path}/executions`)).json
@@ -179,7 +187,7 @@ describe('drains and evictions', { skip }, () => {
     await uncordon(node)
   })
 
-  test('an evicted or deleted pod is replaced immediately, however often', async (t) => {
+  test('an evicted or deleted pod is replaced immediately', async (t) => {
     const name = 'qa-evicted'
     await createAgent(platform, name)
     const ways: Record<string, (pod: Pod) => Promise<unknown>> = {
@@ -188,10 +196,10 @@ describe('drains and evictions', { skip }, () => {
       'deleted by force': ({ metadata }) =>
         cluster.kubectl('delete', 'pod', metadata.name, '--force', '--grace-period=0'),
     }
-    for (const [title, end] of [...Object.entries(ways), ...Object.entries(ways)]) {
+    for (const [title, end] of Object.entries(ways)) {
       const pod = await podOf(name)
       await end(pod)
-      t.diagnostic(`${title}: answered after ${await untilReplaced(name, pod)} s`)
+      t.diagnostic(`${title}: runs again after ${await untilReplaced(name, pod)} s`)
     }
   })
 
@@ -212,7 +220,7 @@ describe('drains and evictions', { skip }, () => {
       return phase === 'Failed' ? { status: phase, reason: reason ?? '' } : undefined
     })
     assert.deepEqual([status, reason], ['Failed', 'Evicted'])
-    t.diagnostic(`answered after ${await untilReplaced(name, pod)} s`)
+    t.diagnostic(`runs again after ${await untilReplaced(name, pod)} s`)
     const [outcome, code] = await outcomeOf(name, turn.id)
     assert.deepEqual([outcome, code], ['failed', 'agent_lost'])
     const details = (await platform.request('GET', `/api/agents/${name}`)).json

@@ -130,7 +130,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     undoCreation,
   })
   const { evictionWaitSeconds } = deps.options
-  const protect = createProtect({ ...deps, evictionWaitSeconds })
+  const protect = createProtect({ ...deps, placement, evictionWaitSeconds })
   const watch = createWatch({
     clock,
     log,
