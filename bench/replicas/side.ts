@@ -1,4 +1,5 @@
 import { Agent } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { type Replicas, startReplicas } from '../../checks/acceptance/replicas.ts'
 import { openDatabase } from '../../server/src/ports/database/open.ts'
@@ -7,15 +8,20 @@ import { type PlayedAgent, play } from '../queue/agents.ts'
 import { backendsMs, processorMs } from '../queue/costs.ts'
 import { mintKey, post } from '../queue/side.ts'
 
-/** Processor time in milliseconds per 1,000 runs, and the time that they took. */
+/** Processor time in milliseconds, of the processes of Roost, of PostgreSQL and of Redis. */
 export type Spent = { roostMs: number; databaseMs: number; redisMs: number; totalMs: number; seconds: number }
 
 export type Side = AsyncDisposable & {
   count: number
   replicas: Replicas
   agents: readonly PlayedAgent[]
-  /** Posts this many tasks through the proxy while agents work on them, until all have ended. */
-  spend(runs: number): Promise<Spent>
+  /**
+   * Posts this many tasks through the proxy while agents work on them, until all have ended: `perSecond`, or as fast
+   * as possible.
+   */
+  run(runs: number, perSecond?: number): Promise<void>
+  /** Measures all processes while `act` runs. */
+  spend(act: () => Promise<void>): Promise<Spent>
 }
 
 const agentCount = 20
@@ -71,22 +77,32 @@ export async function openReplicas(count: number): Promise<Side> {
     count,
     replicas,
     agents,
-    async spend(runs) {
-      const before = await clocks()
+    async run(runs, perSecond) {
       const linkUrl = `ws://127.0.0.1:${platform.internalPort}/link`
       const playing = play({ linkUrl, agents, slots, runs, workMs: () => 20 })
-      const started = performance.now()
+      const each = runs / agents.length
       await Promise.all(
-        agents.map(async ({ name }) => {
-          for (let number = 1; number <= runs / agents.length; number += 1)
+        agents.map(async ({ name }, index) => {
+          const started = performance.now()
+          for (let number = 0; number < each; number += 1) {
+            if (perSecond !== undefined) {
+              const dueMs = ((number + index / agents.length) * agents.length * 1000) / perSecond
+              await pause(Math.max(0, dueMs - (performance.now() - started)))
+            }
             await post(http, `${platform.url}/api/agents/${name}/task`, key, `task #${number}`)
+          }
         }),
       )
       await playing
+    },
+    async spend(act) {
+      const before = await clocks()
+      const started = performance.now()
+      await act()
       const seconds = (performance.now() - started) / 1000
       const after = await clocks()
-      const per = (name: keyof typeof after) => ((after[name] - before[name]) * 1000) / runs
-      const [roostMs, databaseMs, redisMs] = [per('roostMs'), per('databaseMs'), per('redisMs')]
+      const of = (name: keyof typeof after) => after[name] - before[name]
+      const [roostMs, databaseMs, redisMs] = [of('roostMs'), of('databaseMs'), of('redisMs')]
       return { roostMs, databaseMs, redisMs, totalMs: roostMs + databaseMs + redisMs, seconds }
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
