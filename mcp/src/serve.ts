@@ -24,7 +24,11 @@ export async function serveMcp(
   log: Log,
   clock: { now(): number } = { now: () => Date.now() },
 ): Promise<McpServer> {
-  const api = createClient(config.apiUrl, null, { 'x-via-mcp': '1' })
+  const api = createClient(config.apiUrl, null, {
+    'x-via-mcp': '1',
+    // Both processes are on one network, where compression only costs time.
+    'accept-encoding': 'identity',
+  })
   const internal = createClient(config.internalUrl, config.internalSecret)
   const exposed = createExposed({
     load: async () => (await internal.call(listExposedAgents, {})).agents,

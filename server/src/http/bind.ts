@@ -6,6 +6,7 @@ import type { Caller } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
 import type { AccessRevocation } from './access-revocation.ts'
 import { readBody, readObject, readQuery } from './body.ts'
+import { compressReply } from './compression.ts'
 import { refuseUndeclaredHeader, refuseUndeclaredReply } from './documented.ts'
 import type { Admitted, Guard } from './guard.ts'
 import { validationFault } from './problem.ts'
@@ -79,6 +80,7 @@ function bind(app: FastifyInstance, { endpoint, handle, admit }: Route, options:
       state.signal = signalOf(request, reply, endpoint, options)
       await admit?.({ caller: state.admitted.caller, params })
     },
+    ...(endpoint.method === 'GET' ? { onSend: compressReply } : {}),
     handler: async (request, reply) => {
       const params = parseParams(endpoint.params, request.params)
       const query = readQuery(endpoint, request.query)
