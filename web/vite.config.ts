@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { chunkGroups } from './build/chunks.ts'
 import { compress } from './build/compress.ts'
 import { guides } from './build/guides.ts'
 import { slimContracts } from './build/slim-contracts.ts'
@@ -27,11 +28,12 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
     // Nothing inline: the pages are sent under a Content-Security-Policy without exceptions for data URLs.
     assetsInlineLimit: 0,
+    rolldownOptions: { output: { codeSplitting: { groups: chunkGroups() } } },
   },
   server: {
     port: 5173,
     proxy: Object.fromEntries(
-      ['/api', '/ws', '/health', '/docs', '/help/errors', '/openapi.json'].map((path) => [
+      ['/api', '/ws', '/health', '/help/errors', '/openapi.json'].map((path) => [
         path,
         { target: platform, ws: true },
       ]),

@@ -138,25 +138,55 @@ export async function signIn({ page }: Pick<Tab, 'page'>): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** Compressed bytes of script on the first page of a signed-in user. */
-export async function firstPageScriptBytes(bench: Bench): Promise<number> {
+/** What a page loads until it is idle, with an empty cache: responses, and their bytes as they were sent. */
+export type PageWeight = { requests: number; bytes: number; scripts: number; scriptBytes: number }
+
+/** The pages whose size is limited. A new feature of a page belongs into a part that loads later. */
+export function weighedPages(agent: string) {
+  return [
+    {
+      name: 'first page',
+      path: '/',
+      ready: (page: Page) => page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor(),
+      most: { scripts: 12, scriptKilobytes: 190 },
+    },
+    {
+      name: 'chat page',
+      path: `/agents/${agent}?tab=chat`,
+      ready: (page: Page) => page.getByRole('textbox').first().waitFor(),
+      most: { scripts: 40, scriptKilobytes: 350 },
+    },
+  ]
+}
+
+/** Measures a page of a signed-in user. `ready` resolves when the page has loaded its content. */
+export async function pageWeight(
+  bench: Bench,
+  path: string,
+  ready: (page: Page) => Promise<unknown>,
+): Promise<PageWeight> {
   const tab = await bench.open()
   const session = await tab.context.newCDPSession(tab.page)
   await session.send('Network.enable')
+  await session.send('Network.setCacheDisabled', { cacheDisabled: true })
   const scripts = new Set<string>()
-  let bytes = 0
+  const weight = { requests: 0, bytes: 0, scripts: 0, scriptBytes: 0 }
   session.on('Network.responseReceived', ({ requestId, type }) => {
     if (type === 'Script') scripts.add(requestId)
   })
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
-    if (scripts.has(requestId)) bytes += encodedDataLength
+    weight.requests += 1
+    weight.bytes += encodedDataLength
+    if (!scripts.has(requestId)) return
+    weight.scripts += 1
+    weight.scriptBytes += encodedDataLength
   })
-  await tab.goto('/')
-  await tab.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+  await tab.goto(path)
+  await ready(tab.page)
   await tab.page.waitForLoadState('networkidle')
   await tab.context.close()
-  assert.ok(bytes > 0, 'no script was seen')
-  return bytes
+  assert.ok(weight.scriptBytes > 0, 'no script was seen')
+  return weight
 }
 
 /** The rules that depend on the theme, and the others. Colour contrast takes most of the time. */
