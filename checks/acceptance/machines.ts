@@ -30,7 +30,7 @@ export type Machines = AsyncDisposable & { add(name: string, address: string): P
 
 export const canMakeMachines = process.geteuid?.() === 0
 
-/** A switch; `add` connects machines to it. Programs that still run at the end are killed. */
+/** A switch; `add` connects machines to it. Programs that still run at the end are asked to stop. */
 export async function startSwitch(): Promise<Machines> {
   const mark = randomBytes(3).toString('hex')
   const spaces: string[] = []
@@ -44,7 +44,7 @@ export async function startSwitch(): Promise<Machines> {
     return space
   }
   const close = async () => {
-    await Promise.all([...running].map((each) => each.end('SIGKILL')))
+    await Promise.all([...running].map((each) => each.end()))
     for (const space of spaces) await ip('netns', 'del', space).catch(() => {})
   }
   try {
