@@ -244,12 +244,20 @@ const guide = createRoute({
   validateSearch: searchOf({ q: text }),
 }).lazy(() => loadCode(() => import('./pages/help.tsx').then((page) => page.route)))
 
+/** Also matches `/docs`. The API document contains nothing of the installation. */
+const apiReference = createRoute({
+  getParentRoute: () => root,
+  path: '/docs/{-$operation}',
+  validateSearch: searchOf({ q: text }),
+}).lazy(() => loadCode(() => import('./pages/docs.tsx').then((page) => page.route)))
+
 const routeTree = root.addChildren([
   setup,
   login,
   sharedCanvas,
   publicChat,
   guide,
+  apiReference,
   signedIn.addChildren([
     dashboard,
     agent,

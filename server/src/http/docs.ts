@@ -1,71 +1,43 @@
-import { createReadStream } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import { openApiDocument } from '@roost/contracts/openapi'
 import type { FastifyInstance } from 'fastify'
+import { compressed, type Encoding, encodingFor } from './compression.ts'
 
-/** The only files of the page's library that are served. */
-const libraryFiles: Record<string, string> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-}
-
-const page = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Roost API</title>
-<link rel="icon" href="/docs/favicon-32x32.png">
-<link rel="stylesheet" href="/docs/swagger-ui.css">
-</head>
-<body>
-<div id="docs"></div>
-<script src="/docs/swagger-ui-bundle.js"></script>
-<script src="/docs/start.js"></script>
-</body>
-</html>
-`
-
-const startScript = `window.ui = SwaggerUIBundle({
-  url: '/openapi.json',
-  dom_id: '#docs',
-  deepLinking: true,
-  docExpansion: 'list',
-  filter: true,
-  persistAuthorization: false,
-  tryItOutEnabled: true,
-})
-`
-
-/** The page needs no inline script; its library uses inline styles and data URIs for icons. */
-const pagePolicy =
-  "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+type Form = { body: string | Buffer; etag: string }
 
 /**
- * Serves `/openapi.json` and the interactive page at `/docs`. Needs no internet access. The document is
- * generated on the first request.
+ * Serves `/openapi.json`, which the page `/docs` of the web UI displays. The document is generated on the first request
+ * and compressed once for each encoding.
  */
 export function serveDocs(app: FastifyInstance, endpoints: readonly Endpoint[], version: string): void {
-  const library = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   let document: string | null = null
-  app.get('/openapi.json', (_request, reply) => {
+  const forms = new Map<Encoding | null, Promise<Form>>()
+  const formOf = (encoding: Encoding | null) => {
     document ??= JSON.stringify(openApiDocument(endpoints, version))
-    reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache').send(document)
-  })
-  app.get('/docs', (_request, reply) => {
-    reply.type('text/html; charset=utf-8').header('content-security-policy', pagePolicy)
-    reply.header('x-content-type-options', 'nosniff').send(page)
-  })
-  app.get('/docs/start.js', (_request, reply) => {
-    reply.type('text/javascript; charset=utf-8').send(startScript)
-  })
-  for (const [name, type] of Object.entries(libraryFiles)) {
-    app.get(`/docs/${name}`, (_request, reply) => {
-      reply.type(type).header('cache-control', 'public, max-age=86400')
-      return reply.send(createReadStream(join(library, name)))
-    })
+    const form = forms.get(encoding) ?? makeForm(document, encoding)
+    forms.set(encoding, form)
+    return form
   }
+  app.get('/openapi.json', async (request, reply) => {
+    const encoding = encodingFor(request.headers['accept-encoding'])
+    const { body, etag } = await formOf(encoding)
+    reply.headers({ 'cache-control': 'no-cache', vary: 'accept-encoding', etag })
+    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    if (encoding) reply.header('content-encoding', encoding)
+    return reply.type('application/json; charset=utf-8').send(body)
+  })
+}
+
+async function makeForm(document: string, encoding: Encoding | null): Promise<Form> {
+  const digest = createHash('sha256').update(document).digest('base64url').slice(0, 22)
+  // Each form has a tag of its own, because their bytes differ (RFC 9110, section 8.8.1).
+  const etag = `"${digest}${encoding ? `-${encoding}` : ''}"`
+  return { body: encoding ? await compressed(document, encoding) : document, etag }
+}
+
+/** True if the client holds this form. */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = (ifNoneMatch ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
 }

@@ -46,6 +46,8 @@ for (const path of [
   '/settings?tab=keys',
   '/help',
   '/help/how-to/chat',
+  '/docs',
+  '/docs/listAgents',
 ]) {
   test(`200 and the application at ${path}`, async () => {
     await using server = await serve()
@@ -99,10 +101,12 @@ test('404 at an unknown address: the page for browsers, the error body for progr
   assert.equal(((await program.json()) as { error: string }).error, 'not_found')
 })
 
-test('without a build the start page redirects to the API reference, and the guides to the error codes', async () => {
+test('without a build the start page redirects to the OpenAPI document, and the guides to the error codes', async () => {
   await using server = await serve({ isBuilt: false })
   for (const [path, target] of [
-    ['/', '/docs'],
+    ['/', '/openapi.json'],
+    ['/docs', '/openapi.json'],
+    ['/docs/listAgents', '/openapi.json'],
     ['/help', '/help/errors'],
     ['/help/tutorial', '/help/errors'],
   ] as const) {

@@ -23,6 +23,8 @@ const pagePaths = [
   '/m',
   '/help',
   '/help/*',
+  '/docs',
+  '/docs/*',
 ] as const
 
 /** Files of the build next to the page, with their media types. */
@@ -37,14 +39,15 @@ export type Pages = {
 }
 
 /**
- * Serves the web UI from its build folder. Without a build (a checkout that was never started) `/` redirects
- * to the API reference and the guides to the error codes, which need no build; the result is null.
+ * Serves the web UI from its build folder. Without a build (a checkout that was never started) `/` and `/docs` redirect
+ * to the OpenAPI document and the guides to the error codes, which need no build; the result is null.
  */
 export function servePages(app: FastifyInstance, folder: string): Pages | null {
   if (!existsSync(join(folder, 'index.html'))) {
-    app.get('/', (_request, reply) => {
-      reply.redirect('/docs', 302)
-    })
+    for (const path of ['/', '/docs', '/docs/*'])
+      app.get(path, (_request, reply) => {
+        reply.redirect('/openapi.json', 302)
+      })
     for (const path of ['/help', '/help/*'])
       app.get(path, (_request, reply) => {
         reply.redirect('/help/errors', 302)

@@ -10,7 +10,7 @@ import { chooseTheme, chosenTheme, type Theme } from './theme.ts'
 const itemClass =
   'flex h-8 cursor-default select-none items-center gap-2.5 rounded-sm px-2 text-sm outline-none data-[highlighted]:bg-hover'
 
-const themes: { value: Theme; label: string; icon: typeof Sun }[] = [
+export const themes: { value: Theme; label: string; icon: typeof Sun }[] = [
   { value: 'light', label: 'Light', icon: Sun },
   { value: 'dark', label: 'Dark', icon: Moon },
   { value: 'system', label: 'System', icon: Monitor },
