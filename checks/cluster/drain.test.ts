@@ -88,7 +88,9 @@ describe('drains and evictions', { skip }, () => {
     return turn
   }
   const untilAsked = (key: string) =>
-    platform.model.waitForRequest(({ user_text }) => user_text?.includes(`hold:${key}`) ?? false)
+    platform.model.waitForRequest(({ user_text }) => user_text?.includes(`hold:${key}`) ?? false, {
+      timeoutMs: 120_000,
+    })
   const outcomeOf = async (agent: string, id: string) => {
     const { status, error_code, error } = await untilExecution(platform, agent, id, isOver)
     return [status, error_code, error]
