@@ -1,10 +1,10 @@
 /** The header of an agent's page: its content and its actions. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { eventually, type Loose } from '../acceptance/platform.ts'
 import { createAgent } from '../acceptance/steps.ts'
-import { type Bench, openBench, reviewPage, type Tab } from './bench.ts'
+import { type Bench, closeTab, openBench, reviewPage, type Tab } from './bench.ts'
 import { reportFailure } from './evidence.ts'
 
 const name = 'qa-header'
@@ -26,6 +26,56 @@ afterEach((context) => reportFailure(bench, context))
 
 const details = async (): Promise<Loose> => (await bench.platform.request('GET', `/api/agents/${name}`)).json
 const until = (accept: (agent: Loose) => boolean) => eventually(details, accept)
+
+describe('the navigation', () => {
+  const sections = (of: Page) => of.getByRole('navigation', { name: `Sections of ${name}` })
+  const tabs = (of: Page) => of.getByRole('navigation', { name: `Tabs of ${name}` })
+  const words = (links: Locator) => links.getByRole('link').allTextContents()
+
+  test('has six groups, each with its own tabs', async () => {
+    assert.deepEqual(await words(sections(page)), [
+      'Chat',
+      'Runs',
+      'Automations',
+      'Files & tools',
+      'Access',
+      'Settings',
+    ])
+    await sections(page).getByRole('link', { name: 'Access' }).click()
+    await page.getByRole('heading', { name: 'Variables' }).first().waitFor()
+    assert.deepEqual(await words(tabs(page)), [
+      'Credentials',
+      'Outbound network',
+      'Permissions',
+      'Sharing',
+      'Paid chat',
+    ])
+    // Addresses of single tabs stay valid.
+    await tab.goto(`/agents/${name}?tab=logs`)
+    const current = sections(page).locator('[aria-current]')
+    await current.filter({ hasText: 'Settings' }).waitFor()
+  })
+
+  test('takes at most 96 px with the header on a phone, where the groups are a menu', async () => {
+    const phone = await bench.open({ width: 390 })
+    await phone.goto(`/agents/${name}?tab=files`)
+    await tabs(phone.page).waitFor()
+    const [top, bottom] = await Promise.all([
+      phone.page
+        .locator('header')
+        .filter({ has: phone.page.getByRole('heading', { level: 1 }) })
+        .boundingBox(),
+      tabs(phone.page).boundingBox(),
+    ])
+    assert.ok(top && bottom)
+    const height = bottom.y + bottom.height - top.y
+    assert.ok(height <= 96, `${height} px`)
+    await phone.page.getByRole('button', { name: 'Section: Files & tools' }).click()
+    await phone.page.getByRole('menuitem', { name: 'Loops' }).click()
+    await phone.page.getByRole('button', { name: 'Section: Automations' }).waitFor()
+    await closeTab(phone)
+  })
+})
 
 describe('the owner', () => {
   test('edits the label in place; Escape cancels', async () => {

@@ -121,7 +121,7 @@ describe('events and reminders', () => {
     })
     await list.getByRole('button', { name: 'Cancel' }).click()
     await page.getByText('No pending reminders').waitFor()
-    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    await page.getByRole('link', { name: 'Files & tools' }).click()
     await eventually(
       () => api('GET', '/reminders?status=all'),
       ([reminder]) => reminder.status === 'cancelled',

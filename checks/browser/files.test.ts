@@ -61,9 +61,9 @@ describe('reading and writing', () => {
     const dialog = page.getByRole('dialog', { name: 'Leave without saving?' })
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await editor(page, 'notes.txt').getByText('lost?').waitFor()
-    await page.getByRole('link', { name: 'Logs' }).click()
+    await page.getByRole('link', { name: 'Automations' }).click()
     await dialog.getByRole('button', { name: 'Discard changes' }).click()
-    await page.getByRole('group', { name: `Log of ${name}` }).waitFor()
+    await page.getByRole('link', { name: 'Loops' }).waitFor()
     assert.equal((await read('notes.txt')).text, 'first line\nsecond line\n')
     await closeTab(tab)
   })
@@ -107,12 +107,12 @@ describe('reading and writing', () => {
     await page.getByRole('button', { name: 'Actions for “by hand.md”' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     // Leaving the page ends the time for Undo.
-    await page.getByRole('link', { name: 'Info' }).click()
+    await page.getByRole('link', { name: 'Automations' }).click()
     await eventually(
       () => read('made/by hand.md'),
       ({ status }) => status === 404,
     )
-    await page.getByRole('link', { name: 'Files' }).click()
+    await page.getByRole('link', { name: 'Files & tools' }).click()
     await item(page, 'made').click()
     await page.getByRole('button', { name: 'Actions for “made”' }).click()
     await page.getByRole('menuitem', { name: 'Delete' }).click()

@@ -83,7 +83,7 @@ describe('with the mouse', () => {
 
   test('creates and edits a file in the workspace', async () => {
     const { page } = tab
-    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    await page.getByRole('link', { name: 'Files & tools' }).click()
     await page.getByRole('button', { name: 'New' }).click()
     await page.getByRole('menuitem', { name: 'File' }).click()
     await page.getByRole('textbox', { name: 'Name' }).fill('plan.md')

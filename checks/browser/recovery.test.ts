@@ -22,7 +22,7 @@ afterEach((context) => reportFailure(bench, context))
 const messageField = (page: Page) => page.getByRole('textbox', { name: 'Message' })
 
 const part = (page: Page, label: string) =>
-  page.getByRole('navigation', { name: `Tabs of ${name}` }).getByRole('link', { name: label })
+  page.getByRole('navigation', { name: `Sections of ${name}` }).getByRole('link', { name: label })
 
 async function open(): Promise<Tab> {
   const tab = await bench.open()

@@ -221,7 +221,7 @@ describe('schedules', () => {
     await page.getByRole('button', { name: 'Undo' }).click()
     await rowOf(page, 'passing').waitFor()
     await remove()
-    await page.getByRole('link', { name: 'Files', exact: true }).click()
+    await page.getByRole('link', { name: 'Files & tools' }).click()
     await eventually(
       async () => (await api('GET', '')).json,
       (rows) => rows.every((row: Loose) => row.name !== 'passing'),

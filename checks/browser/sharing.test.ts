@@ -143,6 +143,7 @@ describe('sharing', () => {
 
   test('users with a share do not see the tab', async () => {
     const tab = await open(path, { token: annToken })
+    await tab.page.getByRole('link', { name: 'Access', exact: true }).click()
     await tab.page.getByRole('link', { name: 'Permissions' }).waitFor()
     assert.equal(await tab.page.getByRole('link', { name: 'Sharing' }).count(), 0)
     await closeTab(tab)
@@ -209,7 +210,7 @@ describe('sharing', () => {
     await people(page)
       .getByRole('button', { name: `Remove ${ann}` })
       .click()
-    await page.getByRole('link', { name: 'Info', exact: true }).click()
+    await page.getByRole('link', { name: 'Automations' }).click()
     await eventually(shares, (emails) => !emails.includes(ann))
     await closeTab(tab)
   })

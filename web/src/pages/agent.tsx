@@ -2,20 +2,20 @@ import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { ApiError } from '@roost/contracts/client'
 import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
-import { SearchX, Trash2 } from 'lucide-react'
-import { Suspense } from 'react'
+import { ChevronDown, SearchX, Trash2 } from 'lucide-react'
+import { type ComponentProps, Suspense } from 'react'
 import { AgentHeader } from '../features/agents/agent-header.tsx'
 import { agentQuery } from '../features/agents/queries.ts'
 import { useAgentChanges } from '../features/agents/use-agent-changes.ts'
 import { useApi } from '../shell/app-context.ts'
-import { buttonClass } from '../ui/button.tsx'
+import { Button, buttonClass } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
 import { HelpLink } from '../ui/help-link.tsx'
-import type { MenuItem } from '../ui/menu.tsx'
+import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
-import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
+import { subTabLinkClass, TabLinks, tabLinkClass } from '../ui/tabs.tsx'
 import { Title } from '../ui/title.tsx'
 import { type AgentTab, agentTabs, tabGroups } from './agent-tabs.ts'
 
@@ -50,24 +50,7 @@ function Loaded({ agent }: { agent: AgentDetails }) {
     <div className={cx('flex min-w-0 flex-1 flex-col', fillsWindow && 'min-h-96 basis-0!')}>
       <Title of={[agent.label ?? agent.name, chosen?.label]} />
       <AgentHeader agent={agent} help={chosen && <HelpLink guide={chosen.guide} topic={chosen.label} />} />
-      <TabLinks
-        label={`Tabs of ${agent.name}`}
-        className="px-4 md:px-6"
-        all={menuOf(agent.name, shown, chosen)}
-      >
-        {shown.map(({ id, label }) => (
-          <Link
-            key={id}
-            to="/agents/$name"
-            params={{ name: agent.name }}
-            search={{ tab: id }}
-            className={tabLinkClass}
-            aria-current={id === chosen?.id ? 'page' : undefined}
-          >
-            {label}
-          </Link>
-        ))}
-      </TabLinks>
+      {chosen && <AgentNavigation name={agent.name} tabs={shown} chosen={chosen} />}
       <div className={cx('flex min-h-0 min-w-0 flex-1 flex-col', !fillsWindow && 'px-4 pt-5 pb-12 md:px-6')}>
         <Suspense fallback={<TabLoading />}>
           {chosen && <chosen.Content agent={agent} name={agent.name} />}
@@ -77,28 +60,88 @@ function Loaded({ agent }: { agent: AgentDetails }) {
   )
 }
 
-/** The tabs by group, shown when the row is too narrow for all of them. */
-function menuOf(name: string, shown: readonly AgentTab[], chosen: AgentTab | undefined): MenuItem[] {
-  return Object.entries(tabGroups).flatMap(([group, heading]): MenuItem[] => {
-    const tabs = shown.filter((tab) => tab.group === group)
-    if (tabs.length === 0) return []
-    return [
-      { heading },
-      ...tabs.map(({ id, label }) => ({
-        element: (
-          <Link
-            to="/agents/$name"
-            params={{ name }}
-            search={{ tab: id }}
-            aria-current={id === chosen?.id ? 'page' : undefined}
-            className="aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
-          >
-            {label}
-          </Link>
-        ),
-      })),
-    ]
+type NavigationProps = { name: string; tabs: readonly AgentTab[]; chosen: AgentTab }
+
+/** Six groups and the tabs of the current one; on phones the groups are a menu beside these tabs. */
+function AgentNavigation({ name, tabs, chosen }: NavigationProps) {
+  const groups = Object.entries(tabGroups).flatMap(([id, label]) => {
+    const own = tabs.filter((tab) => tab.group === id)
+    return own[0] ? [{ id, label, tabs: own, first: own[0] }] : []
   })
+  const current = groups.find(({ id }) => id === chosen.group)
+  return (
+    <div className="flex shrink-0 flex-col">
+      <TabLinks label={`Sections of ${name}`} className="px-4 max-md:hidden md:px-6">
+        {groups.map(({ id, label, first }) => (
+          <TabLink
+            key={id}
+            name={name}
+            tab={first.id}
+            label={label}
+            className={tabLinkClass}
+            current={id === chosen.group && 'true'}
+          />
+        ))}
+      </TabLinks>
+      <div className="flex min-w-0 items-center border-b pl-3 md:px-4">
+        <div className="flex border-r pr-1 md:hidden">
+          <Menu
+            align="start"
+            trigger={
+              <Button size="sm" variant="ghost" aria-label={`Section: ${current?.label}`}>
+                {current?.label}
+                <ChevronDown aria-hidden className="size-3.5" />
+              </Button>
+            }
+            items={groups.flatMap(({ id, label, tabs: own }): MenuItem[] => [
+              { heading: label },
+              ...own.map((tab) => ({
+                element: (
+                  <TabLink
+                    key={`${id} ${tab.id}`}
+                    name={name}
+                    tab={tab.id}
+                    label={tab.label}
+                    className="aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent"
+                    current={tab.id === chosen.id && 'page'}
+                  />
+                ),
+              })),
+            ])}
+          />
+        </div>
+        <TabLinks isSecond label={`Tabs of ${name}`} className="px-1">
+          {current?.tabs.map((tab) => (
+            <TabLink
+              key={tab.id}
+              name={name}
+              tab={tab.id}
+              label={tab.label}
+              className={subTabLinkClass}
+              current={tab.id === chosen.id && 'page'}
+            />
+          ))}
+        </TabLinks>
+      </div>
+    </div>
+  )
+}
+
+type TabLinkProps = {
+  name: string
+  tab: string
+  label: string
+  className: string
+  current: 'page' | 'true' | false
+} & Omit<ComponentProps<'a'>, 'href'>
+
+/** Menus pass it their own attributes, so it forwards all others to the link. */
+function TabLink({ name, tab, label, current, ...link }: TabLinkProps) {
+  return (
+    <Link {...link} to="/agents/$name" params={{ name }} search={{ tab }} aria-current={current || undefined}>
+      {label}
+    </Link>
+  )
 }
 
 function isUnknown(error: unknown): boolean {

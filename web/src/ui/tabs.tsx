@@ -1,9 +1,7 @@
-import { ChevronLeft, ChevronRight, List } from 'lucide-react'
+import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { Tabs as Primitive } from 'radix-ui'
 import { type ReactNode, useRef } from 'react'
-import { IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
-import { Menu, type MenuItem } from './menu.tsx'
 import { useCurrentInView } from './use-current-in-view.ts'
 import { useScrollEdges } from './use-scroll-edges.ts'
 
@@ -45,19 +43,18 @@ export function Tabs({ value, onValueChange, tabs, label, className }: TabsProps
 
 /**
  * A row of links that look like tabs. The children are router links with `tabLinkClass`; the active one has
- * `aria-current="page"`.
+ * `aria-current`. With `isSecond` the row belongs to a tab of the row above, and its links have `subTabLinkClass`.
  */
 export function TabLinks({
   label,
   children,
   className,
-  all,
+  isSecond = false,
 }: {
   label: string
   children: ReactNode
   className?: string
-  /** The same links as a menu, shown while the row does not fit. */
-  all?: readonly MenuItem[]
+  isSecond?: boolean
 }) {
   const bar = useRef<HTMLElement>(null)
   useCurrentInView(bar)
@@ -67,23 +64,18 @@ export function TabLinks({
     bar.current?.scrollBy({ left: share * width })
   }
   return (
-    <div className="flex min-w-0 shrink-0">
+    <div className={cx('flex min-w-0', isSecond ? 'flex-1' : 'shrink-0')}>
       <div className="relative min-w-0 flex-1">
-        <nav ref={bar} aria-label={label} className={cx(barClass, 'scroll-px-10', className)}>
+        <nav
+          ref={bar}
+          aria-label={label}
+          className={cx(isSecond ? secondBarClass : barClass, 'scroll-px-10', className)}
+        >
           {children}
         </nav>
         {start && <Edge className="left-0" icon={<ChevronLeft />} onClick={() => scroll(-0.6)} />}
         {end && <Edge className="right-0" icon={<ChevronRight />} onClick={() => scroll(0.6)} />}
       </div>
-      {all && (start || end) && <AllTabs items={all} />}
-    </div>
-  )
-}
-
-function AllTabs({ items }: { items: readonly MenuItem[] }) {
-  return (
-    <div className="flex items-center border-b border-l px-2">
-      <Menu trigger={<IconButton size="sm" label="All tabs" icon={<List aria-hidden />} />} items={items} />
     </div>
   )
 }
@@ -114,9 +106,17 @@ export function TabCount({ count }: { count: number }) {
   )
 }
 
+const secondBarClass = 'flex max-w-full gap-1 overflow-x-auto overflow-y-hidden py-1 [scrollbar-width:none]'
+
 const barClass = 'flex max-w-full gap-4 overflow-x-auto overflow-y-hidden border-b [scrollbar-width:none]'
 
 const tabClass =
   'inline-flex h-9 shrink-0 items-center gap-1.5 border-b-2 border-transparent text-sm font-medium whitespace-nowrap text-muted transition-colors duration-100 hover:text-ink focus-visible:rounded-sm focus-visible:-outline-offset-2 [&_svg]:size-3.5'
 
-export const tabLinkClass = cx(tabClass, 'aria-[current=page]:border-accent aria-[current=page]:text-ink')
+export const tabLinkClass = cx(
+  tabClass,
+  'aria-[current=page]:border-accent aria-[current=page]:text-ink aria-[current=true]:border-accent aria-[current=true]:text-ink',
+)
+
+export const subTabLinkClass =
+  'inline-flex h-7 shrink-0 items-center rounded-md px-2.5 text-sm whitespace-nowrap text-muted transition-colors duration-100 hover:bg-hover hover:text-ink focus-visible:-outline-offset-2 aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-accent'

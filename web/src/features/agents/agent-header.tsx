@@ -21,15 +21,15 @@ import { runStatsQuery } from './queries.ts'
 export function AgentHeader({ agent, help }: { agent: AgentDetails; help: ReactNode }) {
   const mayEdit = agent.is_owner || agent.can_delete
   return (
-    <header className="flex shrink-0 flex-wrap items-start gap-x-4 gap-y-2 px-4 pt-3 pb-1 sm:pt-4 sm:pb-1.5 md:px-6">
-      <div className="flex min-w-0 flex-1 basis-64 items-start gap-3">
+    <header className="flex shrink-0 items-start gap-x-4 gap-y-2 px-4 pt-2 pb-1 sm:flex-wrap sm:pt-4 sm:pb-1.5 md:px-6">
+      <div className="flex min-w-0 flex-1 items-start gap-3 sm:basis-64">
         <AgentPicture name={agent.name} size="lg" />
         <div className="min-w-0 flex-1">
           <AgentTitle agent={agent} mayEdit={mayEdit} />
           <Facts agent={agent} mayEdit={mayEdit} />
         </div>
       </div>
-      <div className="flex items-center gap-2">
+      <div className="flex items-center gap-1 sm:gap-2">
         <AutonomySwitch agent={agent} mayEdit={mayEdit} />
         <Power agent={agent} />
         <AgentMenu agent={agent} mayEdit={mayEdit} />
@@ -43,14 +43,14 @@ function Facts({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
   const { data: stats } = useQuery(runStatsQuery(useApi()))
   const run = stats?.agents.find((row) => row.name === agent.name)
   return (
-    <div className="mt-0.5 flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
+    <div className="flex items-center gap-x-3 gap-y-1 overflow-hidden text-xs text-muted max-sm:h-4 max-sm:whitespace-nowrap sm:mt-0.5 sm:flex-wrap sm:overflow-visible">
       <AgentStatus status={agent.status} busy={(run?.running_count ?? 0) > 0} />
-      <span>
+      <span className="max-sm:hidden">
         {agent.runtime}
         {agent.runtime_model && <span className="text-faint"> · {agent.runtime_model}</span>}
       </span>
       {run && (
-        <span title="Cost of the last 24 hours">
+        <span title="Cost of the last 24 hours" className="max-sm:hidden">
           <Cost usd={run.total_cost} isEstimated={run.cost_estimated} />{' '}
           <span className="text-faint">in 24 h</span>
         </span>
@@ -98,7 +98,7 @@ function AutonomySwitch({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bool
   const autonomy = useAutonomy(agent.name)
   return (
     <Tooltip content="When off, no schedule of this agent fires">
-      <span className="flex h-8 items-center gap-2 rounded-md pr-1.5 text-xs text-muted">
+      <span className="flex h-8 items-center gap-2 rounded-md pr-1.5 text-xs text-muted max-sm:hidden">
         Autonomy
         <Switch
           label={`Autonomy of ${agent.name}`}
@@ -116,11 +116,11 @@ function Power({ agent }: { agent: AgentDetails }) {
   const isRunning = agent.status === 'running'
   return isRunning ? (
     <Button icon={<StopIcon />} pending={pending !== null} onClick={stop}>
-      Stop agent
+      <span className="max-sm:sr-only">Stop agent</span>
     </Button>
   ) : (
     <Button variant="primary" icon={<Play aria-hidden />} pending={pending !== null} onClick={start}>
-      Start agent
+      <span className="max-sm:sr-only">Start agent</span>
     </Button>
   )
 }

@@ -10,12 +10,17 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { useMediaQuery } from '../../ui/use-media-query.ts'
+import { useAutonomy } from './actions.ts'
 import { useDelete, useRename } from './changes.ts'
 
 /** Rarely used actions. */
 export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
   const close = (isOpen: boolean) => !isOpen && setOpen(null)
+  const autonomy = useAutonomy(agent.name)
+  // The switch in the header has no room there.
+  const isPhone = useMediaQuery('(max-width: 40rem)')
   return (
     <>
       <Menu
@@ -23,6 +28,12 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
           <IconButton variant="secondary" label="More actions" icon={<MoreHorizontal aria-hidden />} />
         }
         items={[
+          isPhone &&
+            mayEdit && {
+              label: 'Autonomy',
+              checked: agent.autonomy_enabled,
+              onSelect: () => autonomy.mutate(!agent.autonomy_enabled),
+            },
           { label: 'Copy link', icon: <Link2 aria-hidden />, onSelect: () => void copyLink(agent.name) },
           mayEdit &&
             !agent.is_system && {
