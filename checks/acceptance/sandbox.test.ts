@@ -60,7 +60,8 @@ async function connectivity(platform: Platform, agent: string, targets: string[]
   const tries = targets.map(
     (target) => `(exec 3<>/dev/tcp/${target}) 2>/dev/null && echo open || echo closed`,
   )
-  return (await runInSandbox(platform, agent, tries.join('; '))).trim().split('\n')
+  // Claude Code prefers zsh where the machine has it, and only bash has /dev/tcp.
+  return (await runInSandbox(platform, agent, `bash -c '${tries.join('; ')}'`)).trim().split('\n')
 }
 
 async function sandboxFolder(platform: Platform): Promise<string> {
