@@ -65,11 +65,13 @@ function packages(...names: string[]): RegExp {
   return new RegExp(`[\\\\/]node_modules[\\\\/](${names.join('|')})[\\\\/]`)
 }
 
-/** Names the modules that `roots` import, directly or through others. */
+/** Names the modules that `roots` import, directly or through others. Pages of tests have none of them. */
 function closure(name: string, roots: readonly string[]): Rolldown.CodeSplittingNameFunction {
+  const app = resolve(source, 'main.tsx')
   let members: Set<string> | null = null
   return (id, context) => {
-    members ??= importedBy(roots, (module) => context.getModuleInfo(module))
+    const isApp = context.getModuleInfo(app) !== null
+    members ??= isApp ? importedBy(roots, (module) => context.getModuleInfo(module)) : new Set()
     return members.has(id) && !schemas.test(id) ? name : null
   }
 }
