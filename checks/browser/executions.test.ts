@@ -95,7 +95,7 @@ describe('a task', () => {
     await page.getByLabel('Allowed tools').press('Enter')
     await page.getByLabel('Timeout').fill('5')
     await page.getByRole('button', { name: 'Send task' }).click()
-    await page.getByText(/>=10/).waitFor()
+    await page.getByText(/must be at least 10/).waitFor()
     await page.getByLabel('Timeout').fill('120')
     await page.getByRole('button', { name: 'Send task' }).click()
     await page.waitForURL(isRun)
