@@ -54,6 +54,8 @@ describe('the navigation', () => {
     await tab.goto(`/agents/${name}?tab=logs`)
     const current = sections(page).locator('[aria-current]')
     await current.filter({ hasText: 'Settings' }).waitFor()
+    await sections(page).getByRole('link', { name: 'Chat' }).click()
+    await current.filter({ hasText: 'Chat' }).waitFor()
   })
 
   test('takes at most 96 px with the header on a phone, where the groups are a menu', async () => {
