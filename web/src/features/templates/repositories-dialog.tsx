@@ -45,6 +45,8 @@ function RepositoriesForm({ stored, onClose }: { stored: string[]; onClose: () =
       onSubmit={async (body) => {
         const saved = await api.call(putTemplateRepositories, { body })
         queries.setQueryData(templateKeys.repositories, saved.repositories)
+        // A first list that is still on its way is from before, and would count as the new one.
+        await queries.cancelQueries({ queryKey: templateKeys.all })
         await queries.invalidateQueries({ queryKey: templateKeys.all })
         toast({ title: 'Template repositories saved.', tone: 'success' })
         onClose()
