@@ -41,7 +41,7 @@ const wrong: [string, string][] = [
   ['help agnets', 'there is no command "roost agnets"'],
   ['agents lst', '"roost agents" has no "lst"'],
   ['chat scout "--hi" --fresh', '"roost chat" has no option --fresh'],
-  ['executions log scout ID -x', '"roost executions" has no option -x'],
+  ['runs log ID -x', '"roost runs" has no option -x'],
   ['agents create scout --temp x', '"roost agents" has no option --temp'],
 ]
 for (const [line, problem] of wrong) {
@@ -52,7 +52,7 @@ test('existing commands, subcommands and options are accepted', () => {
   for (const line of [
     'help agents',
     'chat scout "Who are you?" --new --json',
-    'executions log scout ID -f',
+    'runs log ID -f',
     'shares set scout a@b.c write',
     'up --demo',
     '--version',

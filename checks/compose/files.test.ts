@@ -41,6 +41,7 @@ const fixed = [
     'mcpHostNames',
     'upgradeAtStart',
     'lostNodeSeconds',
+    'evictionWaitSeconds',
   ],
 ]
 
