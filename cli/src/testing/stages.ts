@@ -67,7 +67,7 @@ export async function runStaticQuietly(
 /** Limit per test; `watchdog.ts` has the limit per file. */
 const testTimeoutMs = 5 * 60_000
 /** Limit for all files together. It ends the run early enough to report which files have finished. */
-const totalTimeoutMs = 70 * 60_000
+const totalTimeoutMs = 80 * 60_000
 
 export type TestsRun = {
   isGreen: boolean
