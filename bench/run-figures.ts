@@ -22,6 +22,7 @@ import { executionStore } from '../server/src/runs/executions/store.ts'
 import { createFleetExecutions } from '../server/src/runs/fleet-executions/service.ts'
 import { keepBenchmark } from './keeper/index.ts'
 import { median, milliseconds, ms, quantile, record, report } from './measure.ts'
+import { finishedRun } from './seeded-runs.ts'
 
 await keepBenchmark()
 
@@ -125,19 +126,7 @@ async function fill(): Promise<void> {
         status: index > total - 40 ? 'running' : statuses[index % statuses.length],
         triggered_by: triggers[index % triggers.length],
         message: filler.repeat(1 + (index % 20)) + (index % 5_000 === 7 ? 'needle' : ''),
-        request: '{}',
-        created_at: at,
-        queued_at: at,
-        queue_number: index,
-        is_bounded: 1,
-        started_at: at,
-        completed_at: at,
-        duration_ms: (index * 7919) % 300_000,
-        timeout_seconds: 3600,
-        cost_micros: (index * 31) % 90_000,
-        context_used: (index * 17) % 200_000,
-        input_tokens: (index * 13) % 50_000,
-        output_tokens: (index * 11) % 5_000,
+        ...finishedRun(index, at),
         response,
         source_user_id: `user-${index % 7}`,
       }

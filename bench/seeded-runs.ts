@@ -43,23 +43,27 @@ export async function insertRuns({ dataDir }: Pick<Platform, 'dataDir'>, total: 
         status: statuses[index % statuses.length],
         triggered_by: triggers[Math.floor(index / statuses.length) % triggers.length],
         message: `Run ${index}${needle}: ${filler.repeat(1 + (index % 10))}`,
-        request: '{}',
-        created_at: at,
-        queued_at: at,
-        queue_number: index,
-        is_bounded: 1,
-        started_at: at,
-        completed_at: at,
-        duration_ms: (index * 7919) % 300_000,
-        timeout_seconds: 3600,
-        cost_micros: (index * 31) % 90_000,
-        context_used: (index * 17) % 200_000,
-        input_tokens: (index * 13) % 50_000,
-        output_tokens: (index * 11) % 5_000,
+        ...finishedRun(index, at),
         response: filler.repeat(10),
       }
     })
     await rows.insertInto('executions').values(values).execute()
   }
   await db.close()
+}
+
+/** The columns of a finished run, with figures that differ from run to run. */
+export function finishedRun(index: number, at: string) {
+  return {
+    request: '{}',
+    ...{ created_at: at, queued_at: at, started_at: at, completed_at: at },
+    queue_number: index,
+    is_bounded: 1,
+    duration_ms: (index * 7919) % 300_000,
+    timeout_seconds: 3600,
+    cost_micros: (index * 31) % 90_000,
+    context_used: (index * 17) % 200_000,
+    input_tokens: (index * 13) % 50_000,
+    output_tokens: (index * 11) % 5_000,
+  }
 }
