@@ -32,7 +32,7 @@ test('check names each fault and its place in the file; exit code 1', () => {
   const faulty = tableOf([{ id: 'gpt-x', input: -1, output: 1, cash: 2 }])
   const { status, stderr } = roost('prices', 'check', fileOf(faulty))
   assert.equal(status, 1)
-  assert.match(stderr, /providers\.openai\.models\.0\.input: .*>=0/)
+  assert.match(stderr, /providers\.openai\.models\.0\.input: must be at least 0/)
   assert.match(stderr, /providers\.openai\.models\.0: .*cash/)
   assert.match(roost('prices', 'check', fileOf('{')).stderr, /is not JSON/)
   assert.match(roost('prices', 'check', join(folder, 'none.json')).stderr, /Cannot read .*ENOENT/)

@@ -104,7 +104,7 @@ forEachDialect((_name, open) => {
     const wrong: [object, (string | number)[], RegExp][] = [
       [{ id: 'b9', title: 'x' }, ['blocks', 1, 'id'], /b9/],
       [{ id: 'b1', kind: 'kpi' }, ['blocks', 1, 'payload', 'tiles'], /./],
-      [{ id: 'b1', payload: { markdown: 7 } }, ['blocks', 1, 'payload', 'markdown'], /string/],
+      [{ id: 'b1', payload: { markdown: 7 } }, ['blocks', 1, 'payload', 'markdown'], /must be text/],
       [{ id: 'b1', slot: 'side' }, ['blocks', 1, 'slot'], /header, key-points, body/],
     ]
     for (const [bad, loc, pattern] of wrong) {

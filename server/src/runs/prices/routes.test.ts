@@ -84,7 +84,7 @@ forEachDialect((_name, openDatabase) => {
     const app = await openProcess(db, memoryEphemeral({ clock: createTestClock(), log: silentLog }))
     await app.ask('PUT', tableOf([{ id: 'claude-next', input: 7, output: 8 }]))
     const wrong: [object, RegExp][] = [
-      [tableOf([{ id: 'claude-next', input: -1, output: 8 }]), /"models",0,"input"\].*>=0/],
+      [tableOf([{ id: 'claude-next', input: -1, output: 8 }]), /"models",0,"input"\].*must be at least 0/],
       [tableOf([{ id: 'claude-next', inptu: 1, input: 1, output: 8 }]), /inptu/],
       [tableOf([], { as_of: 'today' }), /"as_of"\].*YYYY-MM-DD/],
       [tableOf([], { families: [{ match: '*', input: 0, output: 0 }] }), /must be above 0/],
