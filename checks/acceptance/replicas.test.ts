@@ -267,6 +267,9 @@ describe('three replicas behind nginx', { skip: missingForReplicas }, () => {
 
       test('with one replica killed, no request fails that it had not received', async () => {
         await replica(1).kill()
+        // Caddy up to 2.11.1 repeats no request with a body. It stops using a process at the first failed request.
+        const reads = Array.from({ length: 9 }, () => through.request('GET', '/api/agents'))
+        for (const reply of await Promise.all(reads)) assert.equal(reply.status, 200, reply.text)
         for (let round = 0; round < 12; round += 1) {
           const value = { value: round }
           const replies = await Promise.all([

@@ -1,4 +1,4 @@
-import { access, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readFile, rename, rm, statfs, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openApt } from '../machine/apt.ts'
@@ -119,7 +119,8 @@ export async function prepareTestMachine(
     const postgres = await findPostgres()
     if (postgres) {
       await tryToPrepare('PostgreSQL', async () => {
-        const service = await progress.step('Starting PostgreSQL', () => startPostgres(postgres, folder))
+        const parent = (await memoryFolder()) ?? folder
+        const service = await progress.step('Starting PostgreSQL', () => startPostgres(postgres, parent))
         services.unshift(service)
         env.ROOST_TEST_POSTGRES_URL = service.url
       })
@@ -219,6 +220,15 @@ async function installClis(progress: Progress, signal: AbortSignal): Promise<str
   await rm(folder, { recursive: true, force: true })
   await rename(partial, folder)
   return folder
+}
+
+const minFreeMemoryBytes = 3 * 1024 ** 3
+
+/** Returns a folder in memory, where a new database takes half the time, or null if there is too little of it. */
+async function memoryFolder(): Promise<string | null> {
+  const path = '/dev/shm'
+  const found = await statfs(path).catch(() => null)
+  return found && found.bavail * found.bsize >= minFreeMemoryBytes ? path : null
 }
 
 function isFile(path: string): Promise<boolean> {

@@ -115,7 +115,7 @@ export async function runTests(files: string[], names: string[], options: TestsO
 }
 
 export type TestsOptions = StageOptions & {
-  /** Measures which branches of the server and the agent run, in tests and in the processes they start. */
+  /** Measures which branches of the server and the agent run in the tests of their packages. */
   measuresCoverage?: boolean
   /** Files that run concurrently; by default one more than there are processors, at most four. */
   concurrency?: number
@@ -128,6 +128,7 @@ type FilesOptions = TestsOptions & {
 
 const specReporter = join(import.meta.dirname, 'spec-reporter.ts')
 const coverageArgs = [
+  `--import=${join(import.meta.dirname, 'coverage-scope.ts')}`,
   '--experimental-test-coverage',
   '--test-coverage-include=server/src/**/*.ts',
   '--test-coverage-include=agent/src/**/*.ts',
