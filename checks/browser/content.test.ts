@@ -1,5 +1,6 @@
 /** Untrusted content under the platform's policy: it stays text and renders fast. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
 import { type ContentBench, openContentBench } from './content-bench.ts'
 import { answer, hostile, logText, transcriptLines } from './content-samples.ts'
@@ -122,6 +123,51 @@ test('an answer that ends inside a code block shows it as code', async () => {
   assert.equal(await tab.page.locator('pre code').textContent(), 'const a = "<b>')
 })
 
+test('a diagram is drawn once its text is complete; one that cannot be drawn stays text', async () => {
+  await using tab = await bench.open()
+  const { page } = tab
+  const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``
+  const whole = `Before\n\n${fence('graph TD\n  A[Plan] --> B[Build]')}`
+  await bench.show(page, { kind: 'markdown', text: whole.slice(0, -4), isStreaming: true })
+  assert.equal(await page.locator('pre code').count(), 1)
+  assert.equal(await page.getByRole('img').count(), 0)
+  await bench.show(page, { kind: 'markdown', text: whole })
+  const drawn = page.getByRole('img', { name: /^Diagram/ })
+  await drawn.waitFor()
+  assert.match(decodeURIComponent((await drawn.getAttribute('src')) ?? ''), /^data:image\/svg\+xml.*Build/s)
+  await page.getByText('Text version').click()
+  assert.match((await page.locator('pre code').textContent()) ?? '', /A\[Plan\]/)
+
+  const hostile = 'graph TD\n  A["<script>window.harmed = true</script>"] --> B[<img src=x onerror=alert(1)>]'
+  const many = [
+    fence('not a diagram'),
+    fence(hostile),
+    ...Array.from({ length: 20 }, (_, n) => fence(`graph TD\n  A${n} --> B${n}`)),
+  ]
+  await bench.show(page, { kind: 'markdown', text: many.join('\n\nnext\n\n') })
+  await page
+    .getByText(/^Diagram not shown/)
+    .first()
+    .waitFor()
+  await page
+    .getByRole('img', { name: /^Diagram/ })
+    .nth(19)
+    .waitFor()
+  assert.equal(await page.evaluate(() => window.harmed), undefined)
+  assert.deepEqual(tab.faults, [])
+})
+
+test('a code block is saved under the name of its language', async () => {
+  await using tab = await bench.open()
+  const { page } = tab
+  await bench.show(page, { kind: 'markdown', text: '```python\nprint(1)\n```' })
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save to a file' }).click()
+  const download = await saved
+  assert.equal(download.suggestedFilename(), 'code.py')
+  assert.equal(await readFile(await download.path(), 'utf8'), 'print(1)')
+})
+
 test('searches a log of 5 MB and renders only visible rows', async () => {
   await using tab = await bench.open()
   const { page } = tab
@@ -239,6 +285,10 @@ test('the editor edits, saves and searches, and is styled under the policy', asy
 test('content renders in both themes, on desktops and phones', async () => {
   await bench.review('markdown', { kind: 'markdown', text: answer(3000) }, (page) =>
     page.locator('pre span').first().waitFor(),
+  )
+  const diagram = '```mermaid\ngraph LR\n  A[Plan] --> B[Build] --> C[Check]\n```'
+  await bench.review('diagram', { kind: 'markdown', text: diagram }, (page) =>
+    page.getByRole('img', { name: /^Diagram/ }).waitFor(),
   )
   await bench.review('hostile', { kind: 'markdown', text: hostile }, (page) =>
     page.getByText('The end.').waitFor(),

@@ -1,4 +1,5 @@
 import '../ui/tokens.css'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Transcript } from '../features/transcripts/transcript.tsx'
@@ -108,4 +109,8 @@ function respond(signal: AbortSignal): Response {
 
 const element = document.getElementById('root')
 if (!element) throw new Error('The page has no element with the id “root”.')
-createRoot(element).render(<Page />)
+createRoot(element).render(
+  <QueryClientProvider client={new QueryClient()}>
+    <Page />
+  </QueryClientProvider>,
+)

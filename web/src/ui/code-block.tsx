@@ -1,7 +1,9 @@
-import { WrapText } from 'lucide-react'
+import { Download, WrapText } from 'lucide-react'
 import { Suspense, useMemo, useState } from 'react'
+import { saveBlob } from '../lib/save-blob.ts'
 import { IconButton } from './button.tsx'
 import { cx } from './class-names.ts'
+import { codeFileName } from './code-file-name.ts'
 import { CopyButton } from './copy-button.tsx'
 import { diffLines } from './diff-lines.ts'
 import { DiffRows } from './diff-view.tsx'
@@ -20,7 +22,7 @@ export type CodeBlockProps = {
   className?: string
 }
 
-/** Code with its language, a copy button and a switch for long lines. */
+/** Code with its language, a switch for long lines, and buttons that save and copy it. */
 export function CodeBlock({ code, language = '', title, isStreaming = false, className }: CodeBlockProps) {
   const [isWrapped, setIsWrapped] = useState(false)
   const name = title ?? language
@@ -42,6 +44,12 @@ export function CodeBlock({ code, language = '', title, isStreaming = false, cla
             onClick={() => setIsWrapped(!isWrapped)}
           />
         )}
+        <IconButton
+          size="sm"
+          label="Save to a file"
+          icon={<Download aria-hidden />}
+          onClick={() => saveBlob(new Blob([code], { type: 'text/plain' }), codeFileName(title, language))}
+        />
         <CopyButton text={code} label="Copy code" />
       </div>
       {isDiff ? (

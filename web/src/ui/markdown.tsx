@@ -1,7 +1,8 @@
-import { memo, useMemo } from 'react'
+import { memo, Suspense, useMemo } from 'react'
 import { cx } from './class-names.ts'
 import { CodeBlock } from './code-block.tsx'
 import { FormattedBlock } from './formatted-block.tsx'
+import { lazyPart } from './lazy-part.tsx'
 import { type MarkdownBlock, markdownBlocks, maxFormattedLength } from './markdown-blocks.ts'
 import { PlainText } from './plain-text.tsx'
 import { useThrottled } from './use-throttled.ts'
@@ -43,16 +44,28 @@ export function Markdown({ text, isStreaming = false, className }: MarkdownProps
   )
 }
 
+/** In characters. A longer text would take long to draw, and longer to read. */
+const longestDiagram = 20_000
+
+const DiagramBlock = lazyPart(
+  async () => (await import('./diagram-block.tsx')).DiagramBlock,
+  ({ source }) => <CodeBlock code={source} language="mermaid" />,
+)
+
 /** Takes primitive props instead of an object, so that `memo` skips unchanged blocks. */
 const Block = memo(function Block(props: MarkdownBlock & { isStreaming: boolean }) {
-  if (props.kind === 'code')
+  if (props.kind === 'code') {
+    const isGrowing = props.isStreaming && !props.isClosed
+    const code = <CodeBlock code={props.code} language={props.language} isStreaming={isGrowing} />
+    if (props.language !== 'mermaid' || isGrowing || props.code.length > longestDiagram) return code
     return (
-      <CodeBlock
-        code={props.code}
-        language={props.language}
-        isStreaming={props.isStreaming && !props.isClosed}
-      />
+      <figure className="min-w-0 rounded-md border border-line bg-surface p-3">
+        <Suspense fallback={code}>
+          <DiagramBlock source={props.code} label="Diagram" />
+        </Suspense>
+      </figure>
     )
+  }
   if (props.isPlain)
     return <PlainText text={props.source} note="Shown as plain text, because it is too complex to format." />
   return <FormattedBlock source={props.source} />

@@ -11,7 +11,7 @@ import { TableBlock } from './table-block.tsx'
 
 const Markdown = lazyPart(async () => (await import('../../ui/markdown.tsx')).Markdown)
 const ChartBlock = lazyPart(async () => (await import('./chart-block.tsx')).ChartBlock)
-const DiagramBlock = lazyPart(async () => (await import('./diagram-block.tsx')).DiagramBlock)
+const DiagramBlock = lazyPart(async () => (await import('../../ui/diagram-block.tsx')).DiagramBlock)
 const HtmlBlock = lazyPart(async () => (await import('./html-block.tsx')).HtmlBlock)
 
 export type BlockContext = {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { cspNonce } from '../../lib/csp.ts'
-import { useThemeName } from './use-theme-name.ts'
+import { useThemeName } from '../../ui/use-theme-name.ts'
 
 /**
  * HTML of an agent in a sandboxed frame without scripts; the platform has already sanitized it.

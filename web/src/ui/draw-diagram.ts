@@ -4,12 +4,20 @@ import { readDiagram } from './diagram-source.ts'
 /** Time limit in milliseconds. A diagram that needs longer is unreadable anyway. */
 const patienceMs = 8000
 
-/** The diagram as an SVG document. Throws for unsupported diagrams and on timeout. */
-export async function drawDiagram(
-  source: string,
-  colours: DiagramColours,
-  signal: AbortSignal,
-): Promise<string> {
+/** Ends with the diagram before. An answer may contain hundreds of diagrams, and each needs a worker. */
+let before: Promise<unknown> = Promise.resolve()
+
+/** The diagram as an SVG document; diagrams are drawn one at a time. Throws for unsupported ones and on timeout. */
+export function drawDiagram(source: string, colours: DiagramColours, signal: AbortSignal): Promise<string> {
+  const drawing = before.then(() => {
+    signal.throwIfAborted()
+    return draw(source, colours, signal)
+  })
+  before = drawing.catch(() => {})
+  return drawing
+}
+
+async function draw(source: string, colours: DiagramColours, signal: AbortSignal): Promise<string> {
   const worker = new Worker(new URL('./diagram.worker.ts', import.meta.url), { type: 'module' })
   try {
     const request: DiagramRequest = { source: readDiagram(source), colours }

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { cx } from '../../ui/class-names.ts'
-import { CodeBlock } from '../../ui/code-block.tsx'
-import { ScrollRegion } from '../../ui/scroll-region.tsx'
-import { Skeleton } from '../../ui/skeleton.tsx'
+import { cx } from './class-names.ts'
+import { CodeBlock } from './code-block.tsx'
 import { drawDiagram, themeColours } from './draw-diagram.ts'
+import { ScrollRegion } from './scroll-region.tsx'
+import { Skeleton } from './skeleton.tsx'
 import { useThemeName } from './use-theme-name.ts'
 
 type DiagramBlockProps = {
