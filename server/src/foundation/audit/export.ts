@@ -1,4 +1,5 @@
 import { AuditLogEntry } from '@roost/contracts/foundation/audit'
+import { csvRow } from '@roost/contracts/kit/csv'
 
 export type ExportFormat = 'json' | 'csv'
 export const exportTypes = {
@@ -30,19 +31,3 @@ export async function* asFile(
 
 /** In the order of the schema. */
 const columns = Object.keys(AuditLogEntry.shape) as (keyof AuditLogEntry)[]
-
-function csvRow(values: unknown[]): string {
-  return `${values.map(cell).join(',')}\r\n`
-}
-
-/** Starts of cells that spreadsheets evaluate, also after blanks and in full width. */
-const formula = /^[\t\r\n]|^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/
-
-/** Formats a value by RFC 4180. An apostrophe keeps spreadsheets from evaluating a text. */
-export function cell(value: unknown): string {
-  if (value === null || value === undefined) return ''
-  if (typeof value === 'number') return String(value)
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const inert = formula.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
-}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cell } from './export.ts'
+import { csvCell, csvRow } from './csv.ts'
 
 test('no cell is evaluated by a spreadsheet, and every text is one cell', () => {
   const cases: [unknown, string][] = [
@@ -20,5 +20,9 @@ test('no cell is evaluated by a spreadsheet, and every text is one cell', () => 
     ['a\nb', '"a\nb"'],
     [{ a: '=1' }, '"{""a"":""=1""}"'],
   ]
-  for (const [value, text] of cases) assert.equal(cell(value), text)
+  for (const [value, text] of cases) assert.equal(csvCell(value), text)
+})
+
+test('a row ends with a line break and keeps empty cells', () => {
+  assert.equal(csvRow(['a', null, 3, '']), 'a,,3,\r\n')
 })
