@@ -1,5 +1,14 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { rowAfterKey } from './data-table-keys.ts'
 import type { DataColumn } from './data-table-model.ts'
 import { Gap, SkeletonRows, useEndReached } from './data-table-parts.tsx'
@@ -16,7 +25,8 @@ export type DataTableBodyProps<Row> = {
   isLoading: boolean
   /** Null: the rows cannot be selected. */
   selected: ReadonlySet<string> | null
-  maySelect: ((row: Row) => boolean) | undefined
+  whyNotSelectable: ((row: Row) => string | null) | undefined
+  rowMenu: ((row: Row, isActive: boolean) => ReactNode) | undefined
   hasMenuColumn: boolean
   rowLabel: ((row: Row) => string) | undefined
   rowHref: ((row: Row) => string) | undefined
@@ -85,6 +95,7 @@ export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
     const item = items[index]
     if (!item) return null
     const row = item.original
+    const whyNot = props.whyNotSelectable?.(row) ?? null
     return (
       <DataTableRow
         key={item.id}
@@ -95,11 +106,13 @@ export function DataTableBody<Row>(props: DataTableBodyProps<Row>) {
         columns={columns}
         isActive={index === active}
         hasTickColumn={selected !== null}
-        isSelected={selected && (props.maySelect?.(row) ?? true) ? selected.has(item.id) : null}
+        isSelected={selected && whyNot === null ? selected.has(item.id) : null}
+        whyNotSelectable={whyNot}
         label={props.rowLabel?.(row) ?? item.id}
         href={props.rowHref?.(row) ?? null}
         isOpenable={props.onOpenRow !== undefined}
         hasMenuColumn={hasMenuColumn}
+        menu={props.rowMenu}
         onOpen={open}
         onToggle={props.onToggle ?? ignore}
         onActivate={setActiveKey}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type ColumnSizing, visibleColumnIds } from './data-table-columns.ts'
+import { type ColumnSizing, columnWidth, visibleColumnIds } from './data-table-columns.ts'
 
 const columns: ColumnSizing[] = [
   { id: 'name', width: 200 },
@@ -39,5 +39,11 @@ describe('visible columns', () => {
       'owner',
     ])
     assert.deepEqual(visibleIds(280, { tags: true }), ['name', 'status', 'tags'])
+  })
+
+  test('uses the width for phones only below tablet width', () => {
+    const column = { id: 'name', width: 180, phoneWidth: 112 }
+    assert.deepEqual([columnWidth(column, 539), columnWidth(column, 540)], [112, 180])
+    assert.equal(columnWidth({ id: 'cost' }, 300), 140)
   })
 })

@@ -32,6 +32,15 @@ describe('selecting rows', () => {
     const up = toggleRows({ selected: new Set(keys), keys, key: 'a', anchor: 'c' })
     assert.deepEqual([...up], ['d'])
   })
+  it('leaves out rows of the range that cannot be selected', () => {
+    const selectable = keys.filter((key) => key !== 'b')
+    const next = toggleRows({ selected: new Set(['a']), keys: selectable, key: 'd', anchor: 'a' })
+    assert.deepEqual([...next], ['a', 'c', 'd'])
+  })
+  it('keeps selected rows that are not shown', () => {
+    const next = toggleRows({ selected: new Set(['older']), keys, key: 'a', anchor: null })
+    assert.deepEqual([...next], ['older', 'a'])
+  })
   it('toggles only the row itself when the anchor no longer exists', () => {
     assert.deepEqual([...toggleRows({ selected: new Set(), keys, key: 'c', anchor: 'gone' })], ['c'])
   })

@@ -13,10 +13,13 @@ export type DataTableRowProps<Row> = {
   hasTickColumn: boolean
   /** null: the row cannot be selected. */
   isSelected: boolean | null
+  /** Why it cannot, as a sentence. */
+  whyNotSelectable: string | null
   label: string
   href: string | null
   isOpenable: boolean
   hasMenuColumn: boolean
+  menu: ((row: Row, isActive: boolean) => ReactNode) | undefined
   onOpen: (row: Row) => void
   onToggle: (key: string, range: boolean) => void
   onActivate: (key: string) => void
@@ -50,9 +53,12 @@ function Row<Data>(props: DataTableRowProps<Data>) {
     >
       {props.hasTickColumn && (
         <td className={tickCellClass}>
-          {isSelected !== null && (
-            <TickBox label={`Select ${label}`} isTicked={isSelected} onToggle={toggle} />
-          )}
+          <TickBox
+            label={`Select ${label}`}
+            isTicked={isSelected ?? false}
+            whyDisabled={isSelected === null ? (props.whyNotSelectable ?? '') : null}
+            onToggle={toggle}
+          />
         </td>
       )}
       {columns.map((column, position) => (
@@ -66,7 +72,9 @@ function Row<Data>(props: DataTableRowProps<Data>) {
           )}
         </td>
       ))}
-      {props.hasMenuColumn && <td className="border-b" />}
+      {props.hasMenuColumn && (
+        <td className="border-b pr-1 text-right">{props.menu?.(row, props.isActive)}</td>
+      )}
     </tr>
   )
 }
@@ -75,18 +83,24 @@ function Row<Data>(props: DataTableRowProps<Data>) {
 function TickBox({
   label,
   isTicked,
+  whyDisabled,
   onToggle,
 }: {
   label: string
   isTicked: boolean
+  whyDisabled: string | null
   onToggle: (event: MouseEvent) => void
 }) {
   return (
-    <label className="-m-1 inline-grid size-6 place-items-center align-middle">
+    <label
+      title={whyDisabled ?? undefined}
+      className="-m-1 inline-grid size-6 place-items-center align-middle"
+    >
       <input
         type="checkbox"
         tabIndex={-1}
-        aria-label={label}
+        aria-label={whyDisabled === null ? label : `${label}: ${whyDisabled}`}
+        disabled={whyDisabled !== null}
         checked={isTicked}
         readOnly
         onClick={onToggle}

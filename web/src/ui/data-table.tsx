@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo, useRef } from 'react'
 import { cx } from './class-names.ts'
 import { DataTableBody } from './data-table-body.tsx'
-import { defaultColumnWidth } from './data-table-columns.ts'
+import { columnWidth } from './data-table-columns.ts'
 import { ColumnMenu, DataTableHeader } from './data-table-header.tsx'
 import { type DataColumn, type Sort, useOwnOr, useTableModel } from './data-table-model.ts'
 import { useSelection } from './data-table-parts.tsx'
@@ -29,8 +29,10 @@ export type DataTableProps<Row extends object> = {
   rowLabel?: (row: Row) => string
   selected?: ReadonlySet<string>
   onSelectedChange?: (selected: Set<string>) => void
-  /** Which rows can be selected; default: all. */
-  maySelect?: (row: Row) => boolean
+  /** Why a row cannot be selected, as a sentence; null: it can. Pass a stable function. */
+  whyNotSelectable?: (row: Row) => string | null
+  /** A menu at the end of each row; needs `columnChoice`. `isActive`: the row is in the tab order. */
+  rowMenu?: (row: Row, isActive: boolean) => ReactNode
   /** Shown instead of the rows when there are none. */
   empty?: ReactNode
   isLoading?: boolean
@@ -60,10 +62,13 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const otherWidth = ((props.onSelectedChange ? 1 : 0) + (columnChoice ? 1 : 0)) * 40
   const { visible, items, keys } = useTableModel({ columns, rows, rowKey, sort, width, otherWidth, choice })
 
-  const { maySelect } = props
+  const { whyNotSelectable } = props
   const selectable = useMemo(
-    () => (maySelect ? items.filter(({ original }) => maySelect(original)).map(({ id }) => id) : keys),
-    [items, keys, maySelect],
+    () =>
+      whyNotSelectable
+        ? items.filter(({ original }) => whyNotSelectable(original) === null).map(({ id }) => id)
+        : keys,
+    [items, keys, whyNotSelectable],
   )
   const selection = useSelection(props, selectable)
   const isEmpty = !isLoading && items.length === 0
@@ -88,14 +93,14 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         aria-busy={isLoading || undefined}
         aria-multiselectable={selection ? true : undefined}
         className="w-full table-fixed border-separate border-spacing-0"
-        style={{ minWidth: sum(visible.map((column) => column.width ?? defaultColumnWidth)) + otherWidth }}
+        style={{ minWidth: sum(visible.map((column) => columnWidth(column, width))) + otherWidth }}
       >
         <colgroup>
           {selection && <col style={{ width: 40 }} />}
           {visible.map((column) => (
             <col
               key={column.id}
-              style={{ width: column === growing ? undefined : (column.width ?? defaultColumnWidth) }}
+              style={{ width: column === growing ? undefined : columnWidth(column, width) }}
             />
           ))}
           {columnChoice && <col style={{ width: 40 }} />}
@@ -124,7 +129,8 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           rowHeight={rowHeight}
           isLoading={isLoading}
           selected={selection?.selected ?? null}
-          maySelect={maySelect}
+          whyNotSelectable={whyNotSelectable}
+          rowMenu={props.rowMenu}
           hasMenuColumn={Boolean(columnChoice)}
           rowLabel={props.rowLabel}
           rowHref={props.rowHref}

@@ -1,12 +1,12 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
 import { formatPercent } from '../../lib/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { type DataColumn, DataTable, type Sort } from '../../ui/data-table.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
+import { useRowSelection } from '../../ui/use-row-selection.ts'
+import { AgentSelection } from './agent-selection.tsx'
 import { AgentStatus } from './agent-status.tsx'
-import { BulkTags } from './bulk-tags.tsx'
 import type { FleetRow } from './fleet-rows.ts'
 import { NoMatch } from './no-agents.tsx'
 import { useFleetFilter } from './use-fleet-filter.ts'
@@ -123,25 +123,24 @@ const columns: DataColumn<FleetRow>[] = [
 /** The fleet as a sortable table with selection. The sort order is in the address. */
 export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: boolean }) {
   const navigate = useNavigate()
-  const { sort, setSort, clear } = useSort()
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const chosen = useMemo(() => rows.filter((row) => selected.has(row.name)), [rows, selected])
-  const mayEditAny = useMemo(() => rows.some(mayEdit), [rows])
+  const { filter, sort, setSort, clear } = useSort()
+  const selection = useRowSelection(rows, nameOf, JSON.stringify(filter))
   return (
     <>
-      <BulkTags agents={chosen} onDone={() => setSelected(new Set())} />
+      <AgentSelection selection={selection} />
       <DataTable
         label="Agents"
         columns={columns}
         rows={rows}
-        rowKey={(row) => row.name}
+        rowKey={nameOf}
         rowLabel={(row) => row.title}
         rowHref={(row) => `/agents/${row.name}`}
         onOpenRow={(row) => void navigate({ to: '/agents/$name', params: { name: row.name } })}
         sort={sort}
         onSortChange={setSort}
-        selected={selected}
-        {...(mayEditAny ? { onSelectedChange: setSelected, maySelect: mayEdit } : {})}
+        selected={selection.selected}
+        onSelectedChange={selection.setSelected}
+        whyNotSelectable={whyNotSelectable}
         columnChoice="fleet"
         isLoading={isLoading}
         empty={<NoMatch onClear={clear} />}
@@ -150,15 +149,17 @@ export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
   )
 }
 
-/** Only the owner and admins can act on an agent. */
-const mayEdit = (row: FleetRow) => row.may_edit
+const nameOf = (row: FleetRow) => row.name
+
+const whyNotSelectable = (row: FleetRow) =>
+  row.is_system ? 'The platform manages the system agent. Open its page to change it.' : null
 
 /** The order in the address: `cost` or `-cost`; by name when missing. */
 function useSort() {
-  const { sort: text, change, clear } = useFleetFilter()
+  const { filter, sort: text, change, clear } = useFleetFilter()
   const sort: Sort = text
     ? { id: text.replace(/^-/, ''), desc: text.startsWith('-') }
     : { id: 'name', desc: false }
   const setSort = (next: Sort | null) => change({ sort: next ? `${next.desc ? '-' : ''}${next.id}` : '' })
-  return { sort, setSort, clear }
+  return { filter, sort, setSort, clear }
 }
