@@ -44,7 +44,7 @@ test('a private run of another user shows its status but not its content', async
   await tab.page.getByText('Private conversation of another user').waitFor()
   await tab.page.getByText('Succeeded', { exact: true }).waitFor()
   assert.doesNotMatch(await tab.page.locator('body').innerText(), /secret/)
-  assert.equal(await tab.page.getByRole('button', { name: 'Run again' }).count(), 0)
+  assert.equal(await tab.page.getByRole('button', { name: 'Retry', exact: true }).count(), 0)
   await saveScreenshot(tab, 'run-redacted')
   await assertAccessible(tab, 'a redacted run')
   assert.deepEqual(tab.faults, [])

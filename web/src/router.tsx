@@ -86,6 +86,7 @@ const agent = createRoute({
     page: whole(1),
     fan_out: text,
     ask: oneOf(['one', 'several']),
+    from: text,
     schedule: text,
     part: text,
     loop: text,

@@ -20,10 +20,13 @@ export type ComposerState = {
   restore: (text: string, attachments: readonly Attachment[]) => void
 }
 
-/** The draft of one conversation. Text is stored under `draftKey`; files are too large for that. */
-export function useComposer(draftKey: string): ComposerState {
+/**
+ * The draft of one conversation. Text is stored under `draftKey`; files are too large for that. `initial` is the text
+ * without a draft.
+ */
+export function useComposer(draftKey: string, initial = ''): ComposerState {
   const [drafts] = useState(() => createDrafts(sessionStorage))
-  const [text, showText] = useState(() => drafts.read(draftKey))
+  const [text, showText] = useState(() => drafts.read(draftKey) || initial)
   const [attachments, setAttachments] = useState<readonly Attachment[]>([])
   const [refusals, setRefusals] = useState<readonly string[]>([])
   const [shownKey, setShownKey] = useState(draftKey)
@@ -34,7 +37,7 @@ export function useComposer(draftKey: string): ComposerState {
 
   if (shownKey !== draftKey) {
     setShownKey(draftKey)
-    showText(drafts.read(draftKey))
+    showText(drafts.read(draftKey) || initial)
     setAttachments([])
     setRefusals([])
   }

@@ -12,6 +12,7 @@ import { type App, useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { newKey } from '../chat/use-live-turns.ts'
 import { runKeys } from './queries.ts'
+import { requestOf } from './run-acts.ts'
 import { terminatedWords } from './words.ts'
 
 /** Stops a run in any state and reports the outcome. */
@@ -52,9 +53,9 @@ export function useRunAgain(name: string, onBegun: (id: string) => void) {
   const send = useSendTask(name)
   return {
     isPending: send.isPending,
-    run: ({ message, model, allowed_tools, timeout_seconds, system_prompt }: ExecutionDetails) =>
+    run: (run: ExecutionDetails) =>
       send.mutate(
-        { message: message ?? '', model, allowed_tools, timeout_seconds, system_prompt, key: newKey() },
+        { ...requestOf(run), key: newKey() },
         { onSuccess: ({ execution_id }) => onBegun(execution_id), onError: showFault },
       ),
   }

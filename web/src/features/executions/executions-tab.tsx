@@ -17,7 +17,7 @@ const typingPaceMs = 300
 
 /** Sends work to the agent, and shows running, queued and past runs. */
 export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
-  const { status, trigger, q, page = 1, fan_out: fanOut, ask } = route.useSearch()
+  const { status, trigger, q, page = 1, fan_out: fanOut, ask, from } = route.useSearch()
   const navigate = route.useNavigate()
   const search = useThrottled(q, typingPaceMs)
   const change = (next: Partial<Search>) =>
@@ -34,7 +34,9 @@ export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
       <SendTask
         agent={agent}
         mode={ask ?? 'one'}
-        onModeChange={(mode) => change({ ask: mode === 'one' ? undefined : mode })}
+        from={from ?? null}
+        onModeChange={(mode) => change({ ask: mode === 'one' ? undefined : mode, from: undefined })}
+        onFromClear={() => change({ from: undefined })}
         onFanOut={(id) => change({ fan_out: id })}
       />
       {fanOut !== undefined && (

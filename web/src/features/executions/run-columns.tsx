@@ -15,6 +15,7 @@ const message: Column = {
   header: 'Message',
   grow: true,
   width: 180,
+  phoneWidth: 112,
   cell: (run) => <RunMessage run={run} />,
 }
 const status: Column = {

@@ -1,9 +1,9 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Check, Hash, Link2, MoreHorizontal, RotateCw } from 'lucide-react'
+import { Check, Hash, Link2, MoreHorizontal, PenLine, RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import { plural } from '../../lib/format.ts'
-import { Button, IconButton } from '../../ui/button.tsx'
+import { Button, buttonClass, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { copyText } from '../../ui/copy-button.tsx'
 import { HelpLink } from '../../ui/help-link.tsx'
@@ -15,6 +15,7 @@ import { useRunAgain, useStop } from './actions.ts'
 import { causeLine } from './cause.ts'
 import { ExecutionStatus } from './execution-status.tsx'
 import { titleOf } from './first-line.ts'
+import { isOpen, isRepeatable } from './run-acts.ts'
 
 /** The identity, the status and the actions of the run. */
 export function RunHeader({ run }: { run: ExecutionDetails }) {
@@ -71,8 +72,6 @@ function Origin({ run: { agent_name: name, agent_deleted } }: { run: ExecutionDe
   )
 }
 
-const isOpen: readonly string[] = ['queued', 'running', 'pending_retry']
-
 function Actions({ run }: { run: ExecutionDetails }) {
   const navigate = useNavigate()
   const stop = useStop(run.agent_name)
@@ -86,7 +85,7 @@ function Actions({ run }: { run: ExecutionDetails }) {
     )
   return (
     <>
-      {isOpen.includes(run.status) ? (
+      {isOpen(run) ? (
         <Button
           variant="danger"
           icon={<StopIcon />}
@@ -96,11 +95,20 @@ function Actions({ run }: { run: ExecutionDetails }) {
           Stop
         </Button>
       ) : (
-        !run.redacted &&
-        run.message !== null &&
-        run.agent_deleted !== true && (
+        isRepeatable(run) && (
           <RetryAsNew run={run} isPending={again.isPending} onRetry={() => again.run(run)} />
         )
+      )}
+      {isRepeatable(run) && (
+        <Link
+          to="/agents/$name"
+          params={{ name: run.agent_name }}
+          search={{ tab: 'executions', from: run.id }}
+          className={buttonClass()}
+        >
+          <PenLine aria-hidden />
+          Retry with changes
+        </Link>
       )}
       <Menu
         trigger={<IconButton label="More actions" icon={<MoreHorizontal aria-hidden />} />}
@@ -138,15 +146,15 @@ function RetryAsNew({ run, isPending, onRetry }: RetryProps) {
         pending={isPending}
         onClick={() => (run.attachment_count === 0 ? onRetry() : setAsking(true))}
       >
-        Run again
+        Retry
       </Button>
       <ConfirmDialog
         open={isAsking}
         onOpenChange={setAsking}
         tone="primary"
-        title="Run again without files?"
-        description={`Files are deleted when a run ends, so the ${files} of this run cannot be sent again. To include files, send a new task and attach them.`}
-        action="Run without files"
+        title="Retry without files?"
+        description={`Files are deleted when a run ends, so the ${files} of this run cannot be sent again. To include files, use “Retry with changes” and attach them.`}
+        action="Retry without files"
         onConfirm={() => {
           setAsking(false)
           onRetry()

@@ -1,15 +1,22 @@
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, Suspense, useCallback, useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Pager } from '../../ui/pager.tsx'
+import { useRowSelection } from '../../ui/use-row-selection.ts'
 import { firstLine } from './first-line.ts'
 import { pageSize, type RunFilter, runsQuery } from './queries.ts'
+import type { RunAct } from './run-acts.ts'
 import { fleetRunColumns, runColumns } from './run-columns.tsx'
+import { RunMenu } from './run-menu.tsx'
 import { pageOf } from './run-page.ts'
+import { RunSelection } from './run-selection.tsx'
+
+const RunBatch = lazyPart(async () => (await import('./run-batch.tsx')).RunBatch)
 
 export type RunsTableProps = {
   filter: RunFilter
@@ -21,10 +28,20 @@ export type RunsTableProps = {
   empty: ReactNode
 }
 
-/** Runs, newest first, in pages. A row opens the run. */
+type Batch = { act: RunAct; runs: readonly ExecutionSummary[] }
+
+/** Runs, newest first, in pages. A row opens the run; selected rows are acted on together. */
 export function RunsTable({ filter, showsAgent = false, page, onPageChange, empty }: RunsTableProps) {
   const navigate = useNavigate()
   const runs = useQuery(runsQuery(useApi(), filter, page))
+  const rows = runs.data?.rows ?? noRows
+  const { chosen, ...selection } = useRowSelection(rows, idOf, JSON.stringify([filter, page]))
+  const [batch, setBatch] = useState<Batch | null>(null)
+  const act = useCallback((act: RunAct, runs: readonly ExecutionSummary[]) => setBatch({ act, runs }), [])
+  const rowMenu = useCallback(
+    (run: ExecutionSummary, isActive: boolean) => <RunMenu run={run} isActive={isActive} onAct={act} />,
+    [act],
+  )
   if (runs.isError && !runs.data) {
     return (
       <ErrorState
@@ -36,31 +53,48 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
     )
   }
   return (
-    <DataTable
-      label="Runs"
-      columns={showsAgent ? fleetRunColumns : runColumns}
-      rows={runs.data?.rows ?? noRows}
-      rowKey={(run) => run.id}
-      rowLabel={(run) => firstLine(run.message)}
-      rowHref={addressOf}
-      onOpenRow={(run) => void navigate(pageOf(run))}
-      sort={null}
-      columnChoice={showsAgent ? 'fleet-runs' : 'runs'}
-      isLoading={runs.isPending}
-      empty={empty}
-      className={runs.isPlaceholderData ? 'opacity-60' : undefined}
-      footer={
-        runs.data?.total === 0 ? undefined : (
-          <Pager
-            noun="run"
-            page={page}
-            pageSize={pageSize}
-            total={runs.data?.total ?? null}
-            onPageChange={onPageChange}
+    <>
+      <RunSelection runs={chosen} onAct={act} onClear={() => selection.clear()} />
+      <DataTable
+        label="Runs"
+        columns={showsAgent ? fleetRunColumns : runColumns}
+        rows={rows}
+        rowKey={idOf}
+        rowLabel={(run) => firstLine(run.message)}
+        rowHref={addressOf}
+        onOpenRow={(run) => void navigate(pageOf(run))}
+        sort={null}
+        selected={selection.selected}
+        onSelectedChange={selection.setSelected}
+        rowMenu={rowMenu}
+        columnChoice={showsAgent ? 'fleet-runs' : 'runs'}
+        isLoading={runs.isPending}
+        empty={empty}
+        className={runs.isPlaceholderData ? 'opacity-60' : undefined}
+        footer={
+          runs.data?.total === 0 ? undefined : (
+            <Pager
+              noun="run"
+              page={page}
+              pageSize={pageSize}
+              total={runs.data?.total ?? null}
+              onPageChange={onPageChange}
+            />
+          )
+        }
+      />
+      {batch && (
+        <Suspense fallback={null}>
+          <RunBatch
+            {...batch}
+            onClose={(done) => {
+              setBatch(null)
+              selection.clear(done)
+            }}
           />
-        )
-      }
-    />
+        </Suspense>
+      )}
+    </>
   )
 }
 
@@ -68,5 +102,7 @@ function addressOf({ agent_name, id, agent_deleted }: ExecutionSummary): string 
   if (agent_deleted) return `/executions/${encodeURIComponent(id)}`
   return `/agents/${encodeURIComponent(agent_name)}/executions/${encodeURIComponent(id)}`
 }
+
+const idOf = ({ id }: ExecutionSummary) => id
 
 const noRows: readonly ExecutionSummary[] = []

@@ -5,13 +5,17 @@ import { Button } from '../../ui/button.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { useAgentPower } from '../agents/actions.ts'
 import { FanOutForm } from './fan-out-form.tsx'
+import { RetryForm } from './retry-form.tsx'
 import { TaskForm } from './task-form.tsx'
 
 export type TaskMode = 'one' | 'several'
 export type SendTaskProps = {
   agent: AgentDetails
   mode: TaskMode
+  /** The run whose request fills in the form of a single task. */
+  from: string | null
   onModeChange: (mode: TaskMode) => void
+  onFromClear: () => void
   onFanOut: (id: string) => void
 }
 
@@ -21,7 +25,7 @@ const modes = [
 ] as const
 
 /** Sends work to an agent: one task, or several in parallel. */
-export function SendTask({ agent, mode, onModeChange, onFanOut }: SendTaskProps) {
+export function SendTask({ agent, mode, from, onModeChange, onFromClear, onFanOut }: SendTaskProps) {
   const isUp = agent.status === 'running'
   return (
     <section aria-labelledby="ask" className="flex min-w-0 max-w-4xl flex-col gap-3">
@@ -38,7 +42,9 @@ export function SendTask({ agent, mode, onModeChange, onFanOut }: SendTaskProps)
         />
       </div>
       {!isUp && <NotUp agent={agent} />}
-      {mode === 'one' ? (
+      {mode === 'one' && from !== null ? (
+        <RetryForm key={from} agent={agent} from={from} isBlocked={!isUp} onClear={onFromClear} />
+      ) : mode === 'one' ? (
         <TaskForm agent={agent} isBlocked={!isUp} />
       ) : (
         <FanOutForm agent={agent} isBlocked={!isUp} onStarted={onFanOut} />

@@ -30,7 +30,7 @@ export function faultsOf(error: unknown): TaskErrors {
   return { all: sentence, code }
 }
 
-const shownFields = ['model', 'allowed_tools', 'timeout_seconds', 'max_concurrency']
+const shownFields = ['model', 'allowed_tools', 'timeout_seconds', 'system_prompt', 'max_concurrency']
 
 const labels = [
   ['all', 'The task'],

@@ -7,7 +7,7 @@ import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { Field } from '../../ui/field.tsx'
-import { NumberInput } from '../../ui/input.tsx'
+import { NumberInput, Textarea } from '../../ui/input.tsx'
 import { Kbd } from '../../ui/kbd.tsx'
 import { AttachFiles } from '../chat/attach-files.tsx'
 import { AttachmentChips } from '../chat/attachment-chips.tsx'
@@ -17,11 +17,19 @@ import { errorsOf, faultsOf, type TaskErrors, TaskFault } from './task-errors.ts
 import { bodyOptions, noOptions, TaskOptionFields, type TaskOptions } from './task-options.tsx'
 import { useSendKey } from './use-send-key.ts'
 
+export type TaskFormProps = {
+  agent: AgentDetails
+  isBlocked: boolean
+  /** Fills in the form with the request of an earlier run. It has a draft of its own. */
+  initial?: { runId: string; message: string; options: TaskOptions }
+}
+
 /** Sends one task and opens its run. */
-export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked: boolean }) {
+export function TaskForm({ agent, isBlocked, initial }: TaskFormProps) {
   const navigate = useNavigate()
-  const composer = useComposer(`task:${agent.name}`)
-  const [options, setOptions] = useState<TaskOptions>(noOptions)
+  const draftKey = initial ? `task:${agent.name}:${initial.runId}` : `task:${agent.name}`
+  const composer = useComposer(draftKey, initial?.message)
+  const [options, setOptions] = useState(initial?.options ?? noOptions)
   const [errors, setErrors] = useState<TaskErrors>({})
   const send = useSendTask(agent.name)
   const sending = useSendKey()
@@ -116,6 +124,19 @@ export function TaskForm({ agent, isBlocked }: { agent: AgentDetails; isBlocked:
             />
           </Field>
         </TaskOptionFields>
+        {options.systemPrompt !== null && (
+          <Field
+            label="Additional system prompt"
+            hint="Added to the agent’s own prompt"
+            error={errors.system_prompt ?? null}
+          >
+            <Textarea
+              rows={3}
+              value={options.systemPrompt}
+              onChange={(event) => setOptions({ ...options, systemPrompt: event.target.value })}
+            />
+          </Field>
+        )}
         <TaskFault errors={errors} />
       </form>
     </DropZone>

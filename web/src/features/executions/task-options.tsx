@@ -5,16 +5,26 @@ import { TagInput } from '../../ui/tag-input.tsx'
 import { ModelChoice } from '../chat/model-choice.tsx'
 import type { TaskErrors } from './task-errors.tsx'
 
-/** Options of a task that override the agent's settings. Null: the agent's default. */
-export type TaskOptions = { model: string | null; tools: readonly string[]; timeoutSeconds: number | null }
+/**
+ * Options of a task that override the agent's settings. Null: the agent's default. The system prompt is added to the
+ * agent's own.
+ */
+export type TaskOptions = {
+  model: string | null
+  /** An empty list allows no tool. */
+  tools: readonly string[] | null
+  timeoutSeconds: number | null
+  systemPrompt: string | null
+}
 
-export const noOptions: TaskOptions = { model: null, tools: [], timeoutSeconds: null }
+export const noOptions: TaskOptions = { model: null, tools: null, timeoutSeconds: null, systemPrompt: null }
 
-export function bodyOptions({ model, tools, timeoutSeconds }: TaskOptions) {
+export function bodyOptions({ model, tools, timeoutSeconds, systemPrompt }: TaskOptions) {
   return {
     ...(model === null ? {} : { model }),
-    ...(tools.length === 0 ? {} : { allowed_tools: [...tools] }),
+    ...(tools === null ? {} : { allowed_tools: [...tools] }),
     ...(timeoutSeconds === null ? {} : { timeout_seconds: timeoutSeconds }),
+    ...(systemPrompt === null || systemPrompt.trim() === '' ? {} : { system_prompt: systemPrompt }),
   }
 }
 
@@ -41,9 +51,13 @@ export function TaskOptionFields({ agent, options, errors, onChange, children }:
       </Field>
       <Field label="Allowed tools" error={errors.allowed_tools ?? null}>
         <TagInput
-          value={options.tools}
-          onValueChange={(tools) => onChange({ ...options, tools })}
-          placeholder="All tools of the agent, or for example Read, Bash(git log:*)"
+          value={options.tools ?? []}
+          onValueChange={(tools) => onChange({ ...options, tools: tools.length === 0 ? null : tools })}
+          placeholder={
+            options.tools === null
+              ? 'All tools of the agent, or for example Read, Bash(git log:*)'
+              : 'No tools. Enter the tools to allow.'
+          }
         />
       </Field>
       {children}
