@@ -88,6 +88,7 @@ const agent = createRoute({
     ask: oneOf(['one', 'several']),
     from: text,
     schedule: text,
+    create: flag,
     part: text,
     loop: text,
     canvas: text,

@@ -9,9 +9,9 @@ import { MessagesSection } from '../features/users/messages-section.tsx'
 import { meQuery } from '../features/users/queries.ts'
 import { useApp } from '../shell/app-context.ts'
 import { Page } from '../shell/page.tsx'
+import { PageHelp } from '../shell/page-help.tsx'
 import { Button } from '../ui/button.tsx'
 import { Form, FormError, TextField, useZodForm } from '../ui/form.tsx'
-import { HelpLink } from '../ui/help-link.tsx'
 import { KeyValues } from '../ui/key-values.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Section } from '../ui/section.tsx'
@@ -30,7 +30,7 @@ function Account() {
       <Title of={['Account']} />
       <PageHeader
         title="Account"
-        aside={<HelpLink guide="operate/sign-in" topic="Sign-in" />}
+        aside={<PageHelp guide="operate/sign-in" topic="Sign-in" />}
         description="Your profile, sign-in methods and personal settings."
       />
       <Section title="Profile">

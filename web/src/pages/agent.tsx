@@ -7,17 +7,18 @@ import { type ComponentProps, Suspense } from 'react'
 import { AgentHeader } from '../features/agents/agent-header.tsx'
 import { agentQuery } from '../features/agents/queries.ts'
 import { useAgentChanges } from '../features/agents/use-agent-changes.ts'
+import { tabGroups } from '../shell/agent-tabs.ts'
 import { useApi } from '../shell/app-context.ts'
+import { PageHelp } from '../shell/page-help.tsx'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cx } from '../ui/class-names.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { ErrorState } from '../ui/error-state.tsx'
-import { HelpLink } from '../ui/help-link.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { subTabLinkClass, TabLinks, tabLinkClass } from '../ui/tabs.tsx'
 import { Title } from '../ui/title.tsx'
-import { type AgentTab, agentTabs, tabGroups } from './agent-tabs.ts'
+import { type AgentTab, agentTabs } from './agent-tabs.ts'
 
 export const route = createLazyRoute('/signed-in/agents/$name')({ component: AgentPage })
 
@@ -49,7 +50,7 @@ function Loaded({ agent }: { agent: AgentDetails }) {
     // The window sets the height of a tab that fills it, not the content.
     <div className={cx('flex min-w-0 flex-1 flex-col', fillsWindow && 'min-h-96 basis-0!')}>
       <Title of={[agent.label ?? agent.name, chosen?.label]} />
-      <AgentHeader agent={agent} help={chosen && <HelpLink guide={chosen.guide} topic={chosen.label} />} />
+      <AgentHeader agent={agent} help={chosen && <PageHelp guide={chosen.guide} topic={chosen.label} />} />
       {chosen && <AgentNavigation name={agent.name} tabs={shown} chosen={chosen} />}
       <div className={cx('flex min-h-0 min-w-0 flex-1 flex-col', !fillsWindow && 'px-4 pt-5 pb-12 md:px-6')}>
         <Suspense fallback={<TabLoading />}>

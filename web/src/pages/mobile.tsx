@@ -2,7 +2,7 @@ import { createLazyRoute, Link } from '@tanstack/react-router'
 import { MobileAgents } from '../features/agents/mobile-agents.tsx'
 import { MobileInbox } from '../features/operator-queue/mobile-inbox.tsx'
 import { Page } from '../shell/page.tsx'
-import { HelpLink } from '../ui/help-link.tsx'
+import { PageHelp } from '../shell/page-help.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Title } from '../ui/title.tsx'
 
@@ -17,7 +17,7 @@ function Mobile() {
       <Title of={['Mobile overview']} />
       <PageHeader
         title="Mobile overview"
-        aside={<HelpLink guide="how-to/inbox" topic="Inbox" />}
+        aside={<PageHelp guide="how-to/inbox" topic="Inbox" />}
         actions={
           <Link to="/" className="text-accent text-sm hover:underline">
             Full site

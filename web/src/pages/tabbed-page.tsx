@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type ComponentType, type ReactNode, Suspense } from 'react'
 import { Page } from '../shell/page.tsx'
-import { HelpLink } from '../ui/help-link.tsx'
+import { PageHelp } from '../shell/page-help.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 import { Skeleton } from '../ui/skeleton.tsx'
 import { TabLinks, tabLinkClass } from '../ui/tabs.tsx'
@@ -42,7 +42,7 @@ export function TabbedPage({ title, to, tabs, tab, isInside = false, children }:
         <>
           <PageHeader
             title={title}
-            aside={chosen && <HelpLink guide={chosen.guide} topic={chosen.label} />}
+            aside={chosen && <PageHelp guide={chosen.guide} topic={chosen.label} />}
           />
           <TabLinks label={title} className="mb-5">
             {tabs.map(({ id, label, Count }) => (

@@ -5,6 +5,7 @@ import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Logo } from './logo.tsx'
 import { mainPlaces } from './navigation.ts'
+import { paletteKeys } from './palette-keys.ts'
 import { PlaceLink, placeLinkClass } from './place-link.tsx'
 import { UserMenu } from './user-menu.tsx'
 
@@ -28,7 +29,7 @@ export function Sidebar({ me, onSearch }: ShellProps) {
         >
           <Search aria-hidden className="size-3.5" />
           <span className="flex-1">Search</span>
-          <Kbd keys={isApple() ? ['⌘', 'K'] : ['Ctrl', 'K']} />
+          <Kbd keys={paletteKeys()} />
         </button>
       </div>
       <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 px-3">
@@ -49,8 +50,4 @@ export function Sidebar({ me, onSearch }: ShellProps) {
       </div>
     </aside>
   )
-}
-
-function isApple(): boolean {
-  return /Mac|iP(hone|ad)/.test(navigator.userAgent)
 }

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent } from 'react'
-import { allPlaces } from './navigation.ts'
+import { keyedPlaces } from './navigation.ts'
 
 /** Time limit for the second key of a pair. */
 const pairMs = 1500
@@ -10,7 +10,7 @@ export function useShortcuts({ openPalette }: { openPalette(): void }): void {
   const navigate = useNavigate()
   const onOpen = useEffectEvent(openPalette)
   const onGo = useEffectEvent((key: string) => {
-    const place = allPlaces({ role: 'admin' }).find((each) => each.key === key)
+    const place = keyedPlaces.find((each) => each.key === key)
     if (place) void navigate({ to: place.to, search: place.search ?? {} })
     return place !== undefined
   })

@@ -1,11 +1,10 @@
-import { logout } from '@roost/contracts/identity/sessions'
 import type { User } from '@roost/contracts/identity/users'
 import { useNavigate } from '@tanstack/react-router'
 import { BookOpen, LogOut, Monitor, Moon, Sun, UserRound } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { useState } from 'react'
-import { useApp } from './app-context.ts'
 import { chooseTheme, chosenTheme, type Theme } from './theme.ts'
+import { useSignOut } from './use-sign-out.ts'
 
 const itemClass =
   'flex h-8 cursor-default select-none items-center gap-2.5 rounded-sm px-2 text-sm outline-none data-[highlighted]:bg-hover'
@@ -93,19 +92,4 @@ export function UserMenu({ me, compact = false }: { me: User; compact?: boolean 
       </DropdownMenu.Portal>
     </DropdownMenu.Root>
   )
-}
-
-/** Ends the session in this browser even when the request to the platform fails. */
-function useSignOut(): () => void {
-  const { api, session } = useApp()
-  const navigate = useNavigate()
-  return () => {
-    void api
-      .call(logout, {})
-      .catch(() => {})
-      .finally(() => {
-        session.end()
-        void navigate({ to: '/login', search: {} })
-      })
-  }
 }

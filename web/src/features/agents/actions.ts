@@ -8,26 +8,31 @@ import { useOptimisticSave } from '../../shell/use-optimistic-save.ts'
 import { toast } from '../../ui/toast.tsx'
 import { agentKeys } from './queries.ts'
 
-/** Starts and stops an agent; `pending` is the running action. */
-export function useAgentPower(name: string) {
+/** Starts and stops agents. */
+export function usePowerChange() {
   const { api, queries } = useApp()
-  const change = useMutation({
-    mutationFn: async (to: 'start' | 'stop') => {
+  return useMutation({
+    mutationFn: async ({ name, to }: { name: string; to: 'start' | 'stop' }) => {
       const reply = await api.call(to === 'start' ? startAgent : stopAgent, { params: { name } })
       return { message: reply.message }
     },
     onSuccess: ({ message }) => void toast({ title: message, tone: 'success' }),
     onError: (error) => void toast({ title: error.message, tone: 'danger' }),
-    onSettled: () =>
+    onSettled: (_reply, _error, { name }) =>
       Promise.all([
         queries.invalidateQueries({ queryKey: agentKeys.list }),
         queries.invalidateQueries({ queryKey: agentKeys.details(name) }),
       ]),
   })
+}
+
+/** Starts and stops an agent; `pending` is the running action. */
+export function useAgentPower(name: string) {
+  const change = usePowerChange()
   return {
-    start: () => change.mutate('start'),
-    stop: () => change.mutate('stop'),
-    pending: change.isPending ? change.variables : null,
+    start: () => change.mutate({ name, to: 'start' }),
+    stop: () => change.mutate({ name, to: 'stop' }),
+    pending: change.isPending ? change.variables.to : null,
   }
 }
 

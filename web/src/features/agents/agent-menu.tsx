@@ -5,19 +5,20 @@ import { Link2, MoreHorizontal, PenLine, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { z } from 'zod'
 import { Button, IconButton } from '../../ui/button.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useMediaQuery } from '../../ui/use-media-query.ts'
 import { useAutonomy } from './actions.ts'
-import { useDelete, useRename } from './changes.ts'
+import { useRename } from './changes.ts'
+import { DeleteAgentDialog } from './delete-agent-dialog.tsx'
 
 /** Rarely used actions. */
 export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
   const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
   const close = (isOpen: boolean) => !isOpen && setOpen(null)
+  const navigate = useNavigate()
   const autonomy = useAutonomy(agent.name)
   // The switch in the header has no room there.
   const isPhone = useMediaQuery('(max-width: 40rem)')
@@ -59,7 +60,12 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
       >
         <RenameForm agent={agent} onDone={() => setOpen(null)} />
       </Dialog>
-      <DeleteDialog agent={agent} open={open === 'delete'} onOpenChange={close} />
+      <DeleteAgentDialog
+        name={agent.name}
+        open={open === 'delete'}
+        onOpenChange={close}
+        onDeleted={() => void navigate({ to: '/', search: {} })}
+      />
     </>
   )
 }
@@ -88,31 +94,6 @@ function RenameForm({ agent, onDone }: { agent: AgentDetails; onDone: () => void
         </Button>
       </div>
     </Form>
-  )
-}
-
-type DeleteDialogProps = { agent: AgentDetails; open: boolean; onOpenChange: (open: boolean) => void }
-
-function DeleteDialog({ agent, ...dialog }: DeleteDialogProps) {
-  const navigate = useNavigate()
-  const remove = useDelete(agent.name)
-  async function confirm(): Promise<void> {
-    // The deletion event may unmount this page before the reply arrives; the promise still completes.
-    await remove.mutateAsync()
-    toast({ title: `${agent.name} deleted.`, tone: 'success' })
-    await navigate({ to: '/', search: {} })
-  }
-  return (
-    <ConfirmDialog
-      {...dialog}
-      title={`Delete ${agent.name}?`}
-      description="Deletes the container, files and conversations of the agent. This cannot be undone."
-      action="Delete agent"
-      typed={agent.name}
-      pending={remove.isPending}
-      // The mutation itself reports a failure.
-      onConfirm={() => void confirm().catch(() => {})}
-    />
   )
 }
 

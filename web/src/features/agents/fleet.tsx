@@ -4,9 +4,9 @@ import { ChartNoAxesGantt, LayoutGrid, Plus, Table2 } from 'lucide-react'
 import { type ComponentType, Suspense, useDeferredValue, useMemo } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Page } from '../../shell/page.tsx'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
-import { HelpLink } from '../../ui/help-link.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
@@ -69,7 +69,7 @@ export function Fleet({ Timeline, Backups }: FleetProps) {
     <Page>
       <PageHeader
         title="Agents"
-        aside={<HelpLink guide="tutorial" topic="Your first agent" />}
+        aside={<PageHelp guide="tutorial" topic="Your first agent" />}
         actions={
           mayCreate ? (
             <Button variant="primary" icon={<Plus />} onClick={() => setCreating(true)}>

@@ -3,10 +3,10 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Check, Hash, Link2, MoreHorizontal, PenLine, RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import { plural } from '../../lib/format.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { Button, buttonClass, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { copyText } from '../../ui/copy-button.tsx'
-import { HelpLink } from '../../ui/help-link.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { StopIcon } from '../../ui/stop-icon.tsx'
@@ -40,7 +40,7 @@ export function RunHeader({ run }: { run: ExecutionDetails }) {
           {run.attempt_number > 1 && <span>Attempt {run.attempt_number}</span>}
         </span>
       }
-      aside={<HelpLink guide="concepts/runs" topic="Runs and their states" />}
+      aside={<PageHelp guide="concepts/runs" topic="Runs and their states" />}
       actions={<Actions run={run} />}
     />
   )

@@ -23,15 +23,27 @@ export function PauseAll({ of = '' }: { of?: string }) {
       <Button icon={<Pause aria-hidden />} onClick={() => setConfirming(true)}>
         {`Pause all${of}…`}
       </Button>
-      <ConfirmDialog
-        open={isConfirming}
-        onOpenChange={setConfirming}
-        title="Pause all schedules?"
-        description="Disables every schedule of every agent. “Resume all” enables only the schedules that were disabled by this."
-        action="Pause all"
-        pending={pause.isPending}
-        onConfirm={() => pause.mutate('pause', { onSettled: () => setConfirming(false) })}
-      />
+      <PauseAllDialog pause={pause} open={isConfirming} onOpenChange={setConfirming} />
     </>
+  )
+}
+
+type PauseAllDialogProps = {
+  pause: ReturnType<typeof useFleetActions>['pause']
+  open: boolean
+  onOpenChange: (open: boolean) => void
+}
+
+export function PauseAllDialog({ pause, open, onOpenChange }: PauseAllDialogProps) {
+  return (
+    <ConfirmDialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Pause all schedules?"
+      description="Disables every schedule of every agent. “Resume all” enables only the schedules that were disabled by this."
+      action="Pause all"
+      pending={pause.isPending}
+      onConfirm={() => pause.mutate('pause', { onSettled: () => onOpenChange(false) })}
+    />
   )
 }

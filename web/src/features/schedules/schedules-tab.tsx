@@ -8,14 +8,21 @@ import { SchedulePanel } from './schedule-panel.tsx'
 
 const route = getRouteApi('/signed-in/agents/$name')
 
-/** All schedules of the agent, or the one in the address. */
+const newSchedule: Editing = { stored: null, from: null }
+
+/** All schedules of the agent, or the one in the address. `create` in the address opens the form. */
 export function SchedulesTab({ agent }: { agent: AgentDetails }) {
-  const { schedule } = route.useSearch()
+  const { schedule, create } = route.useSearch()
   const navigate = route.useNavigate()
-  const [editing, setEditing] = useState<Editing | null>(null)
+  const [chosen, setEditing] = useState<Editing | null>(null)
+  const editing = chosen ?? (create ? newSchedule : null)
   const removal = useScheduleRemoval(agent.name)
   const open = (id: string | undefined) =>
     void navigate({ search: { tab: 'schedules', ...(id === undefined ? {} : { schedule: id }) } })
+  const close = () => {
+    setEditing(null)
+    if (create) void navigate({ search: (now) => ({ ...now, create: undefined }), replace: true })
+  }
   return (
     <>
       {schedule === undefined ? (
@@ -35,7 +42,7 @@ export function SchedulesTab({ agent }: { agent: AgentDetails }) {
       <ScheduleDialog
         agent={agent}
         editing={editing}
-        onClose={() => setEditing(null)}
+        onClose={close}
         onSaved={({ id }) => {
           // Opens a new schedule, which shows its next due times and its webhook.
           if (editing?.stored === null) open(id)

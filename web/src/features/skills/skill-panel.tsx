@@ -6,6 +6,7 @@ import { ArrowLeft, FileCode2, FileText, SearchX } from 'lucide-react'
 import { Suspense } from 'react'
 import { plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Banner } from '../../ui/banner.tsx'
 import { buttonClass } from '../../ui/button.tsx'
@@ -39,7 +40,12 @@ export function SkillPanel({ name }: { name: string }) {
           </Link>
         }
         title={name}
-        aside={skill.data?.automation && <Badge tone="info">{skill.data.automation}</Badge>}
+        aside={
+          <>
+            {skill.data?.automation && <Badge tone="info">{skill.data.automation}</Badge>}
+            <PageHelp guide="how-to/skills" topic="Skills" />
+          </>
+        }
         description={skill.data?.description}
       />
       <div className="grid min-w-0 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowLeft, Inbox } from 'lucide-react'
 import { useApi } from '../../shell/app-context.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
@@ -29,6 +30,9 @@ export function AsksPage() {
             <ArrowLeft aria-hidden className="size-4" />
           </Link>
           <h1 className="font-semibold text-lg">Inbox</h1>
+          <span className="md:hidden">
+            <PageHelp guide="how-to/inbox" topic="Inbox" />
+          </span>
         </div>
         {asks.data ? (
           <>

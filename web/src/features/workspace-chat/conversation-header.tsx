@@ -15,6 +15,7 @@ import {
   UsersRound,
 } from 'lucide-react'
 import { useState } from 'react'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
@@ -116,6 +117,9 @@ export function ConversationHeader({ agent, conversation }: ConversationHeaderPr
           { label: 'About this agent', icon: <Info aria-hidden />, onSelect: () => showRail('info') },
         ]}
       />
+      <span className="md:hidden">
+        <PageHelp guide="how-to/workspace" topic="Workspace" />
+      </span>
       {openDialog === 'rename' && (
         <RenameDialog
           title={conversation.title ?? ''}

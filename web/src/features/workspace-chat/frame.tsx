@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, Outlet, useMatch, useNavigate } from '@tanstack/react-router'
 import { Inbox, MessagesSquare } from 'lucide-react'
 import { useApi } from '../../shell/app-context.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
@@ -43,7 +44,10 @@ export function WorkspaceFrame() {
         )}
       >
         <div className="flex flex-col gap-3 px-4 pt-4 pb-2">
-          <Heading className="font-semibold text-lg">Workspace</Heading>
+          <div className="flex items-center justify-between gap-2">
+            <Heading className="font-semibold text-lg">Workspace</Heading>
+            <PageHelp guide="how-to/workspace" topic="Workspace" />
+          </div>
           <SearchInput label="Search conversations" placeholder="Search" value={q} onValueChange={search} />
         </div>
         <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">

@@ -50,11 +50,11 @@ export const everyConversationQuery = (api: Client) =>
     queryFn: async ({ signal }) => (await api.call(listAllConversations, { signal })).sessions,
   })
 
-export const searchQuery = (api: Client, words: string) =>
+export const searchQuery = (api: Client, words: string, limit = 50) =>
   queryOptions({
-    queryKey: [...workspaceKeys.all, 'search', words],
+    queryKey: [...workspaceKeys.all, 'search', words, limit],
     queryFn: async ({ signal }) =>
-      (await api.call(searchConversations, { query: { q: words, limit: '50' }, signal })).results,
+      (await api.call(searchConversations, { query: { q: words, limit: String(limit) }, signal })).results,
     placeholderData: keepPreviousData,
   })
 

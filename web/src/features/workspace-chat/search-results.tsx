@@ -5,8 +5,8 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
+import { useDebounced } from '../../ui/use-debounced.ts'
 import { searchQuery } from './queries.ts'
-import { useDebounced } from './use-debounced.ts'
 import { useSelected } from './use-selected.ts'
 
 /** Debounce of the search text in milliseconds. */

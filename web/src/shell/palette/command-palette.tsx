@@ -1,4 +1,4 @@
-import { Suspense } from 'react'
+import { Suspense, useState } from 'react'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import type { PaletteProps } from './palette-dialog.tsx'
 
@@ -6,7 +6,9 @@ const PaletteDialog = lazyPart(async () => (await import('./palette-dialog.tsx')
 
 /** Ctrl/Cmd-K: every page, agent and action. The code loads on first use. */
 export function CommandPalette(props: PaletteProps) {
-  if (!props.open) return null
+  const [wasOpen, setWasOpen] = useState(props.open)
+  if (props.open && !wasOpen) setWasOpen(true)
+  if (!wasOpen) return null
   return (
     <Suspense fallback={null}>
       <PaletteDialog {...props} />
