@@ -127,9 +127,11 @@ describe('the guides', () => {
     const tab = await bench.open()
     const { page } = tab
     await tab.goto('/settings?tab=keys')
+    await page.getByRole('button', { name: 'Help', exact: true }).click()
     const link = page.getByRole('link', { name: 'Guide: MCP keys' })
     assert.equal(await link.getAttribute('target'), '_blank')
     assert.equal(await link.getAttribute('href'), '/help/operate/keys')
+    await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Guides', exact: true }).waitFor()
     await closeTab(tab)
   })

@@ -13,7 +13,7 @@ export function HelpDialog({ guide, topic, onClose }: PageHelpProps & { onClose(
   const groups = shortcutGroups(session.token() !== null)
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()} title="Help" size="lg">
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2 pt-1">
         <a
           href={`/help/${guide}`}
           target="_blank"

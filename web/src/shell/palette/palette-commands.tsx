@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { History, MessageSquare } from 'lucide-react'
-import { type ReactNode, useMemo, useState } from 'react'
+import { type KeyboardEvent, type PointerEvent, type ReactNode, useMemo, useState } from 'react'
 import { agentsQuery } from '../../features/agents/queries.ts'
 import { Kbd } from '../../ui/kbd.tsx'
 import { useStoredState } from '../../ui/use-stored-state.ts'
@@ -21,13 +21,20 @@ const most = 40
 /** Agents that are listed before anything is typed. */
 const mostAgents = 20
 
+const movingKeys: ReadonlySet<string> = new Set(['ArrowDown', 'ArrowUp', 'Home', 'End'])
+const idOf = ({ id }: Entry) => id
+/** A recent item is listed twice, so it needs a value of its own. */
+const recentValue = ({ id }: Entry) => `recent ${id}`
+
 type PaletteCommandsProps = { me: User; onChoose(act: Act): void }
 
 /** The text field and the list below it. */
 export function PaletteCommands({ me, onChoose }: PaletteCommandsProps) {
   const { data: agents } = useQuery(agentsQuery(useApi()))
   const current = currentAgent(useLocation().pathname)
-  const [text, setText] = useState('')
+  const [text, setTyped] = useState('')
+  const [selected, setSelected] = useState('')
+  const [hasMoved, setMoved] = useState(false)
   const [recent, setRecent] = useStoredState<readonly string[]>(`palette-recent:${me.id}`, [])
   const entries = useMemo(() => entriesOf({ me, agents: agents ?? [], current }), [me, agents, current])
   const index = useMemo(() => indexOf(entries), [entries])
@@ -42,27 +49,46 @@ export function PaletteCommands({ me, onChoose }: PaletteCommandsProps) {
   )
   const found = useFound(text)
 
+  const setText = (next: string) => {
+    setTyped(next)
+    setMoved(false)
+  }
+  const isEmpty = text.trim() === ''
+  const lastOpened = recentEntries(recent, entries)
+  const of = (kind: Entry['kind']) => entries.filter((entry) => entry.kind === kind)
+  const listed = of('Agent').slice(0, mostAgents)
+  const first = isEmpty
+    ? lastOpened[0]
+      ? recentValue(lastOpened[0])
+      : (listed[0] ?? entries[0])?.id
+    : (hits[0] ?? found.runs[0] ?? found.conversations[0])?.id
+
   const choose = (entry: Entry) => {
     if (entry.act.do === 'narrow') return setText(entry.act.text)
     setRecent(withRecent(recent, entry))
     onChoose(entry.act)
   }
-  const list = (heading: string, shown: readonly Entry[], prefix = '') =>
+  const list = (heading: string, shown: readonly Entry[], toValue = idOf) =>
     shown.length > 0 && (
       <Group heading={heading}>
         {shown.map((entry) => (
-          <EntryItem
-            key={entry.id}
-            value={`${prefix}${entry.id}`}
-            entry={entry}
-            onSelect={() => choose(entry)}
-          />
+          <EntryItem key={entry.id} value={toValue(entry)} entry={entry} onSelect={() => choose(entry)} />
         ))}
       </Group>
     )
-  const of = (kind: Entry['kind']) => entries.filter((entry) => entry.kind === kind)
   return (
-    <Command label={name} loop shouldFilter={false}>
+    <Command
+      label={name}
+      loop
+      shouldFilter={false}
+      // The best match stays selected while agents and runs arrive, until the person selects another one.
+      value={hasMoved ? selected : (first ?? '')}
+      onValueChange={setSelected}
+      onKeyDownCapture={(event: KeyboardEvent) => movingKeys.has(event.key) && setMoved(true)}
+      onPointerMoveCapture={({ target }: PointerEvent) =>
+        target instanceof Element && target.closest('[cmdk-item]') !== null && setMoved(true)
+      }
+    >
       <Command.Input
         value={text}
         onValueChange={setText}
@@ -70,10 +96,10 @@ export function PaletteCommands({ me, onChoose }: PaletteCommandsProps) {
         className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none placeholder:text-faint focus-visible:outline-none"
       />
       <Command.List label="Results" className="max-h-[min(26rem,60dvh)] overflow-y-auto p-1.5">
-        {text.trim() === '' ? (
+        {isEmpty ? (
           <>
-            {list('Recent', recentEntries(recent, entries), 'recent ')}
-            {list('Agents', of('Agent').slice(0, mostAgents))}
+            {list('Recent', lastOpened, recentValue)}
+            {list('Agents', listed)}
             {list('Pages', of('Page'))}
             {list(
               'Actions',

@@ -30,11 +30,13 @@ export function useFound(typed: string) {
   })
   const conversations = useQuery({ ...searchQuery(api, settled, most), enabled, placeholderData: undefined })
   const isShort = text.length < leastLetters
+  // Both appear together, so that the selected item does not move down after it was read.
+  const isReady = enabled && !runs.isLoading && !conversations.isLoading
   return {
-    isSearching: !isShort && (settled !== text || runs.isFetching || conversations.isFetching),
-    hasFailed: enabled && (runs.isError || conversations.isError),
-    runs: enabled ? (runs.data?.rows ?? []).map(runOf) : [],
-    conversations: enabled ? (conversations.data ?? []).map(conversationOf) : [],
+    isSearching: !isShort && !isReady,
+    hasFailed: isReady && (runs.isError || conversations.isError),
+    runs: isReady ? (runs.data?.rows ?? []).map(runOf) : [],
+    conversations: isReady ? (conversations.data ?? []).map(conversationOf) : [],
   }
 }
 
