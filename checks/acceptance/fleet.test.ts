@@ -190,6 +190,7 @@ test('an ops key reads only what its scope allows', async () => {
     '/api/agents/slots',
     '/api/executions',
     '/api/executions/stats',
+    '/api/costs',
     '/api/agents/qa-fleet/executions',
     '/api/agents/qa-fleet/executions/running',
     '/api/telemetry/host',

@@ -76,6 +76,7 @@ import * as usageSharing from './operations/usage-sharing.ts'
 import * as analytics from './runs/analytics.ts'
 import * as attachments from './runs/attachments.ts'
 import * as breaker from './runs/breaker.ts'
+import * as costs from './runs/costs.ts'
 import * as executions from './runs/executions.ts'
 import * as fanOut from './runs/fan-out.ts'
 import * as fleet from './runs/fleet-executions.ts'
@@ -148,6 +149,7 @@ const modules: Record<string, unknown>[] = [
   loops,
   executions,
   fleet,
+  costs,
   analytics,
   schedules,
   firing,

@@ -94,6 +94,10 @@ export async function compose(
   })
   changes.on((change) => accessRevocation.recheckCallers((caller) => isTouched(caller, change)))
   const hub = createAgentLinkHub({ ephemeral, ownAddresses, clock, log })
+  const accountName = async (id: string) => {
+    const account = await users.find(id)
+    return account && (account.email ?? account.username)
+  }
   const records = createRunRecords({
     ...base,
     meters,
@@ -101,10 +105,7 @@ export async function compose(
     events: outbox,
     settings,
     hub,
-    accountName: async (id) => {
-      const account = await users.find(id)
-      return account && (account.email ?? account.username)
-    },
+    accountName,
     isPlatformEnabled: () => settings.value('dispatch_breaker_enabled'),
     keepaliveSeconds: config.keepaliveSeconds,
     mac: (text) => vault.mac(text, 'broker'),
@@ -189,6 +190,8 @@ export async function compose(
     runKeys: identity.runKeys,
     agents,
     testProvider: foundation.testProvider,
+    accountName,
+    dailyLimitUsd: () => settings.value('ops_cost_limit_daily_usd'),
     platformSettings: settings,
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,
     queueDepth: config.queueDepth,

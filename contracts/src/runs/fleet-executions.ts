@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
-import { Money, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
+import { Money, queryBoolean, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 import { breakerStates } from './breaker.ts'
 import { CostEstimated } from './cost.ts'
 import { ExecutionDetails, ExecutionLog, ExecutionSummary, streamExecution } from './executions.ts'
@@ -16,7 +16,10 @@ const window = {
     'Only runs created in this number of hours before now; 0 means all.',
   ),
   agent: z.string().max(63).optional().describe('The name of one agent.'),
+  start_time: TimestampInput.optional().describe('Runs created at or after this time. `hours` is ignored.'),
+  end_time: TimestampInput.optional().describe('Runs created at or before this time. `hours` is ignored.'),
 }
+const hours = count.describe('0: all time, or the window has `start_time` or `end_time`.')
 
 export const listExecutions = endpoint({
   id: 'listExecutions',
@@ -32,6 +35,9 @@ export const listExecutions = endpoint({
     status: z.string().max(50).optional(),
     triggered_by: z.string().max(50).optional(),
     search: z.string().max(200).optional(),
+    model: z.string().max(200).optional().describe('The model that ran; empty: runs without one.'),
+    person: z.string().max(320).optional().describe('`source_user_id` of the run; empty: runs without one.'),
+    tag: z.string().max(50).optional().describe('Runs of agents with this tag; empty: without tags.'),
     limit: queryInteger(1, 200, 50),
     offset: queryInteger(0, 999_999_999, 0),
   }),
@@ -91,7 +97,7 @@ export const FleetStats = z.object({
   total_cost: cost,
   cost_estimated: CostEstimated,
   success_rate: rate,
-  hours: count,
+  hours,
 })
 export type FleetStats = z.output<typeof FleetStats>
 
@@ -112,7 +118,7 @@ export type TimelineGroup = (typeof timelineGroups)[number]
 
 export const Timeline = z.object({
   group_by: z.enum(timelineGroups),
-  hours: count,
+  hours,
   buckets: z.array(
     z.object({
       bucket: z

@@ -14,6 +14,7 @@ const pagePaths = [
   '/executions/*',
   '/library',
   '/operations',
+  '/costs',
   '/settings',
   '/account',
   '/workspace',

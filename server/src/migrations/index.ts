@@ -53,6 +53,7 @@ import { runRetention } from './0087-run-retention.ts'
 import { containerWaiting } from './0088-container-waiting.ts'
 import { replicas } from './0089-replicas.ts'
 import { engineIdentity } from './0090-engine-identity.ts'
+import { runCosts } from './0091-run-costs.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -112,6 +113,7 @@ const inThisVersion: Migration[] = [
   containerWaiting,
   replicas,
   engineIdentity,
+  runCosts,
 ]
 
 /**

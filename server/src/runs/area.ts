@@ -40,7 +40,9 @@ import {
 } from './executions/index.ts'
 import { createFanOuts, fanOutRoutes } from './fan-out/index.ts'
 import {
+  createFleetCosts,
   createFleetExecutions,
+  type FleetCostsDeps,
   type FleetExecutionsDeps,
   fleetExecutionRoutes,
 } from './fleet-executions/index.ts'
@@ -133,7 +135,8 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
 export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
   Pick<DispatchDeps, 'alerts'> &
   Pick<DispatchDeps, 'platformPrompt' | 'queueDepth' | 'mayBegin'> &
-  Pick<FleetExecutionsDeps, 'scheduleCounts'> & {
+  Pick<FleetExecutionsDeps, 'scheduleCounts'> &
+  Pick<FleetCostsDeps, 'accountName' | 'dailyLimitUsd'> & {
     /** Tests a credential with its provider. */
     testProvider: TestProvider
     db: Db
@@ -225,6 +228,11 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     effectiveParallel: settings.effectiveParallel,
     breakers,
   })
+  const costs = createFleetCosts({
+    ...deps,
+    agentAccess: agents.agentAccess,
+    dailyCaps: records.spendCaps.daily,
+  })
 
   const sweeps = { ...deps, settings: deps.platformSettings }
 
@@ -244,7 +252,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       }),
       ...breakerRoutes({ breakers, agentRecords, settings }),
       ...executionRoutes(executions, log),
-      ...fleetExecutionRoutes(fleet),
+      ...fleetExecutionRoutes(fleet, costs),
       ...analyticsRoutes(createAnalytics({ db, clock })),
       ...dispatchRoutes(dispatch, executions),
       ...taskRoutes(tasks),

@@ -4,5 +4,6 @@
  * its caller may not read.
  */
 
+export { createFleetCosts, type FleetCostsDeps } from './costs.ts'
 export { fleetExecutionRoutes } from './routes.ts'
 export { createFleetExecutions, type FleetExecutions, type FleetExecutionsDeps } from './service.ts'

@@ -35,6 +35,39 @@ export function sinceOf(hours: number, now: Date): string | null {
   return hours === 0 ? null : new Date(now.getTime() - hours * 3_600_000).toISOString()
 }
 
+type Times = { hours: number; start_time?: string | undefined; end_time?: string | undefined }
+
+/** The time window of a query: two timestamps, both inclusive, or the hours before now. */
+export function spanOf(
+  { hours, start_time, end_time }: Times,
+  now: Date,
+): { since: string | null; until: string | undefined } {
+  if (start_time === undefined && end_time === undefined) {
+    return { since: sinceOf(hours, now), until: undefined }
+  }
+  return { since: start_time ?? null, until: end_time }
+}
+
+/** The hours that a reply states: 0 for a window with a start or an end. */
+export function hoursOf({ hours, start_time, end_time }: Times): number {
+  return start_time === undefined && end_time === undefined ? hours : 0
+}
+
+/** Agents by id: only these, or all others. */
+export type AgentChoice = { ids: readonly string[]; isExcluded: boolean }
+
+/** The agents with a tag; for an empty tag those without any, including deleted ones. */
+export function taggedAgents(
+  accessible: readonly { agent: { id: string; tags: readonly string[] } }[],
+  tag: string,
+): AgentChoice {
+  const isExcluded = tag === ''
+  const chosen = accessible.filter(({ agent }) =>
+    isExcluded ? agent.tags.length > 0 : agent.tags.includes(tag),
+  )
+  return { ids: chosen.map(({ agent }) => agent.id), isExcluded }
+}
+
 /** Totals of the runs in a window. */
 export type RunTotals = {
   total: number

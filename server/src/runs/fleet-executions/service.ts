@@ -6,43 +6,45 @@ import {
   type Timeline,
   timelineGroups,
 } from '@roost/contracts/runs/fleet-executions'
-import type { AgentAccess, ResolvedAgent } from '../../agents/access/index.ts'
+import type { AgentAccess } from '../../agents/access/index.ts'
 import type { ScheduleCounts } from '../../agents/health/index.ts'
 import type { Agent } from '../../agents/records/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Breakers } from '../breaker/index.ts'
-import {
-  isAdmin,
-  messageReader,
-  offered,
-  seesOwnRunsOnly,
-  statusFilter,
-  summaryOf,
-  triggerFilter,
-  unknownFilter,
-} from '../executions/index.ts'
+import { messageReader, offered, statusFilter, summaryOf, triggerFilter } from '../executions/index.ts'
 import {
   bucketLabel,
   bucketNames,
   fillBuckets,
   fleetStats,
+  hoursOf,
   nothingLive,
   nothingRan,
   sinceOf,
-  type Visible,
-  visibleTo,
+  spanOf,
+  taggedAgents,
   weekStats,
   windowStats,
 } from './rules.ts'
+import { createScope } from './scope.ts'
 import { fleetStore } from './store.ts'
 
-export type Window = { hours: number; agent?: string | undefined }
+/** `hours` is ignored with a start or an end. */
+export type Window = {
+  hours: number
+  agent?: string | undefined
+  start_time?: string | undefined
+  end_time?: string | undefined
+}
 export type FleetQuery = Window & {
   status?: string | undefined
   triggered_by?: string | undefined
   search?: string | undefined
+  model?: string | undefined
+  person?: string | undefined
+  tag?: string | undefined
   limit: number
   offset: number
 }
@@ -80,64 +82,34 @@ export function createFleetExecutions({
 }: FleetExecutionsDeps): FleetExecutions {
   const store = fleetStore(db)
 
-  async function scopeOf(caller: SignedIn): Promise<{ accessible: ResolvedAgent[]; visible: Visible }> {
-    const accessible = await agentAccess.accessibleAgents(caller)
-    const visible = visibleTo({
-      isAdmin: isAdmin(caller),
-      keyId: caller.kind === 'key' ? caller.key.id : null,
-      agents: accessible.map(({ agent, relation }) => ({
-        id: agent.id,
-        ownRunsOnly: seesOwnRunsOnly(caller, relation),
-      })),
-    })
-    return { accessible, visible }
-  }
-
-  /** Limits the scope to one agent; admins may name a deleted one. An existing agent takes precedence. */
-  async function narrowed(caller: SignedIn, name: string | undefined) {
-    const scope = await scopeOf(caller)
-    if (name === undefined) return scope
-    const accessible = scope.accessible.filter(({ agent }) => agent.name === name)
-    const [found] = accessible
-    if (found) {
-      const visible = visibleTo({
-        isAdmin: false,
-        keyId: caller.kind === 'key' ? caller.key.id : null,
-        agents: [{ id: found.agent.id, ownRunsOnly: seesOwnRunsOnly(caller, found.relation) }],
-      })
-      return { accessible, visible }
-    }
-    const deleted = isAdmin(caller) ? await store.deletedAgents(name) : null
-    if (!deleted?.size) {
-      const names = scope.accessible.map(({ agent }) => agent.name)
-      throw unknownFilter('agent', name, names)
-    }
-    return { accessible: [], visible: { agentIds: [...deleted.keys()], own: null } }
-  }
+  const { scopeOf, narrowed } = createScope({ agentAccess, store })
 
   return {
     async list(caller, query) {
       const status = statusFilter(query.status)
       const triggeredBy = triggerFilter(query.triggered_by)
-      const { visible } = await narrowed(caller, query.agent)
-      const since = sinceOf(query.hours, clock.now())
+      const { visible, accessible } = await narrowed(caller, query.agent)
       const search = query.search ? { text: query.search, reader: messageReader(caller) } : undefined
-      const filter = { visible, since, status, triggeredBy, search }
+      const { model, person, tag } = query
+      const agents = tag === undefined ? undefined : taggedAgents(accessible, tag)
+      const span = spanOf(query, clock.now())
+      const filter = { visible, ...span, status, triggeredBy, search, model, person, agents }
       const { rows, total } = await (search ? store.search : store.list)(filter, query)
       return { rows: rows.map((row) => summaryOf(row, caller)), total }
     },
 
-    async stats(caller, { agent, hours }) {
-      const { visible } = await narrowed(caller, agent)
-      const { inWindow, live } = await store.statsOf({ visible, since: sinceOf(hours, clock.now()) })
-      return fleetStats(inWindow, live, hours)
+    async stats(caller, window) {
+      const { visible } = await narrowed(caller, window.agent)
+      const { inWindow, live } = await store.statsOf({ visible, ...spanOf(window, clock.now()) })
+      return fleetStats(inWindow, live, hoursOf(window))
     },
 
-    async timeline(caller, { agent, hours, group_by }) {
+    async timeline(caller, { group_by, ...window }) {
+      const hours = hoursOf(window)
       const group = offered('group_by', group_by, timelineGroups) ?? 'hour'
-      const { visible, accessible } = await narrowed(caller, agent)
+      const { visible, accessible } = await narrowed(caller, window.agent)
       const now = clock.now()
-      const filter = { visible, since: sinceOf(hours, now) }
+      const filter = { visible, ...spanOf(window, now) }
       const counted = await store.buckets(filter, group)
       if (group === 'agent') {
         const names = new Map(accessible.map((each) => [each.agent.id, each.agent.name]))
@@ -148,8 +120,9 @@ export function createFleetExecutions({
         return { group_by: group, hours, buckets: fillBuckets([...names.values()].sort(), named) }
       }
       const from = filter.since ?? (await store.firstCreated(filter))
+      const to = filter.until !== undefined && filter.until < now.toISOString() ? new Date(filter.until) : now
       const buckets = fillBuckets(
-        bucketNames(group, { from: from === null ? null : new Date(from), to: now }),
+        bucketNames(group, { from: from === null ? null : new Date(from), to }),
         counted,
       )
       return {

@@ -3,7 +3,7 @@ import type { TimelineGroup } from '@roost/contracts/runs/fleet-executions'
 import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import { type ExecutionRow, type MessageReader, privateTriggers } from '../executions/index.ts'
-import type { CountedBucket, Live, RunTotals, Visible } from './rules.ts'
+import type { AgentChoice, CountedBucket, Live, RunTotals, Visible } from './rules.ts'
 
 /** Read only: the feature `executions` owns the table. */
 export type FleetTables = { executions: ExecutionRow }
@@ -12,6 +12,12 @@ export type RunFilter = {
   visible: Visible
   /** Runs created at this time or later; null for all. */
   since: string | null
+  /** Runs created at this time or before. */
+  until?: string | undefined
+  /** An empty text matches runs without a model or person. */
+  model?: string | undefined
+  person?: string | undefined
+  agents?: AgentChoice | undefined
   status?: ExecutionStatus | undefined
   triggeredBy?: Trigger | undefined
   /** Matches the id, and the message of runs that this reader may read. */
@@ -23,7 +29,7 @@ type Found = { id: string; total: number | null }
 /** `total` counts the matches on all pages. */
 type Listed = { rows: ExecutionRow[]; total: number }
 
-type Columns = ExpressionBuilder<FleetTables, 'executions'>
+export type Columns = ExpressionBuilder<FleetTables, 'executions'>
 
 /**
  * Reads over all agents. Filters and counts use only columns of the indexes `executions_fleet` and
@@ -168,10 +174,15 @@ export function fleetStore(executor: Executor) {
   }
 }
 
-function conditions(columns: Columns, { visible, since, status, triggeredBy, search }: RunFilter) {
+export function conditions(columns: Columns, filter: RunFilter) {
+  const { visible, since, until, status, triggeredBy, search, model, person, agents } = filter
   return [
     ...(visible === 'all' ? [] : [isVisible(columns, visible)]),
     ...(since === null ? [] : [columns('created_at', '>=', since)]),
+    ...(until === undefined ? [] : [columns('created_at', '<=', until)]),
+    ...(model === undefined ? [] : [isValue(columns, 'model_used', model)]),
+    ...(person === undefined ? [] : [isValue(columns, 'source_user_id', person)]),
+    ...(agents === undefined ? [] : [isChosen(columns, agents)]),
     ...(status === undefined ? [] : [columns('status', '=', status)]),
     ...(triggeredBy === undefined ? [] : [columns('triggered_by', '=', triggeredBy)]),
     ...(search === undefined ? [] : [isFound(columns, search)]),
@@ -183,6 +194,16 @@ function isVisible(columns: Columns, { agentIds, own }: Exclude<Visible, 'all'>)
   if (!own || own.agentIds.length === 0) return columns.or(full)
   const started = columns('agent_id', 'in', [...own.agentIds]).and('source_mcp_key_id', '=', own.keyId)
   return columns.or([...full, started])
+}
+
+function isValue(columns: Columns, column: 'model_used' | 'source_user_id', value: string) {
+  return value === '' ? columns(column, 'is', null) : columns(column, '=', value)
+}
+
+function isChosen(columns: Columns, { ids, isExcluded }: AgentChoice) {
+  // An empty list is not valid SQL.
+  if (ids.length === 0) return isExcluded ? columns.and([]) : columns.or([])
+  return columns('agent_id', isExcluded ? 'not in' : 'in', [...ids])
 }
 
 /** Ignores case, by the database's own rule for both sides. */

@@ -10,6 +10,8 @@ type NamedAgent = { id: string; name: string }
 
 export type SpendCaps = {
   view(agent: NamedAgent): Promise<SpendCap>
+  /** The daily caps of these agents with today's cost; agents without one are omitted. */
+  daily(agents: readonly NamedAgent[]): Promise<DailyCap[]>
   /** Omitted fields stay as they are; null removes a cap. */
   change(
     agent: NamedAgent,
@@ -20,6 +22,13 @@ export type SpendCaps = {
    * they are answered, so concurrent requests may exceed a cap together, once.
    */
   refusal(run: { agentId: string; executionId: string }): Promise<string | null>
+}
+
+export type DailyCap = {
+  agent_name: string
+  daily_usd: number
+  spent_today_usd: number
+  cost_estimated: boolean
 }
 
 const noCaps: Caps = { daily_micros: null, per_run_micros: null }
@@ -49,6 +58,18 @@ export function createSpendCaps({
 
   return {
     view,
+    async daily(agents) {
+      const caps = await spendCapStore(db).daily()
+      const capped = agents.filter(({ id }) => caps.has(id))
+      const ids = capped.map(({ id }) => id)
+      const today = await spendStore(db).ofAgents(ids, dayOf(clock.now()))
+      return capped.map(({ id, name }) => ({
+        agent_name: name,
+        daily_usd: (caps.get(id) ?? 0) / 1_000_000,
+        spent_today_usd: (today.get(id)?.micros ?? 0) / 1_000_000,
+        cost_estimated: today.get(id)?.isEstimated ?? false,
+      }))
+    },
     async change(agent, { daily_usd, per_run_usd }) {
       const patch = {
         ...(daily_usd === undefined ? {} : { daily_micros: microsOf(daily_usd) }),

@@ -20,6 +20,16 @@ export function spendCapStore(executor: Executor) {
         : null
     },
 
+    /** Daily caps in micro-dollars by agent id. */
+    async daily(): Promise<Map<string, number>> {
+      const rows = await db
+        .selectFrom('spend_caps')
+        .select(['agent_id', 'daily_micros'])
+        .where('daily_micros', 'is not', null)
+        .execute()
+      return new Map(rows.map(({ agent_id, daily_micros }) => [agent_id, Number(daily_micros)]))
+    },
+
     /** Columns missing in the patch keep their values. */
     async put(agentId: string, patch: Partial<SpendCapsTable>, now: string): Promise<void> {
       await db

@@ -8,6 +8,7 @@ import { as, routesApp } from '../../../test/routes-app.ts'
 import { person } from '../../../test/run-platform.ts'
 import { insertRuns } from '../../../test/run-rows.ts'
 import type { ExecutionRow } from '../../executions/index.ts'
+import { createFleetCosts } from '../costs.ts'
 import { fleetExecutionRoutes } from '../routes.ts'
 import { createFleetExecutions } from '../service.ts'
 
@@ -39,12 +40,17 @@ export const callers: Record<string, SignedIn> = {
   portal: key('k-portal', 'portal_delegate', { owner: 'root', role: 'admin' }),
 }
 
-function agent(id: string, name: string, owner: string, shares: string[] = []): Agent {
+type Extras = { shares?: string[]; tags?: string[] }
+
+function agent(id: string, name: string, owner: string, { shares = [], tags = [] }: Extras): Agent {
   const row = { ...blankRow(name, '2026-01-01T00:00:00.000Z'), id, owner_id: owner, state: 'ready' }
   // The code under test reads only the fields that decide about access.
-  return { ...row, shares: shares.map((email) => ({ email })), tags: [] } as unknown as Agent
+  return { ...row, shares: shares.map((email) => ({ email })), tags } as unknown as Agent
 }
-export const agents = [agent('a1', 'scout', 'ann', ['ben@example.org']), agent('a2', 'rover', 'cid')]
+export const agents = [
+  agent('a1', 'scout', 'ann', { shares: ['ben@example.org'], tags: ['eu', 'prod'] }),
+  agent('a2', 'rover', 'cid', {}),
+]
 
 /** The current time is 08:00 on 5 January; the message of a run serves as its name. */
 export const runs: Partial<ExecutionRow>[] = [
@@ -138,13 +144,30 @@ export async function start(open: OpenTestDb, rows: Partial<ExecutionRow>[] = ru
     scheduleCounts: async () => new Map([['a1', { total: 3, enabled: 2 }]]),
     breakers: { dispatchStates: async () => new Map([['a2', 'half_open' as const]]) },
   })
+  const costs = createFleetCosts({
+    db,
+    clock,
+    agentAccess,
+    accountName: async (id) => (id === 'gone' ? null : `${id}@example.org`),
+    dailyCaps: async (capped) =>
+      capped
+        .filter(({ id }) => id === 'a1')
+        .map(({ name }) => ({ agent_name: name, daily_usd: 5, spent_today_usd: 4, cost_estimated: false })),
+    dailyLimitUsd: () => 50,
+  })
   const app = routesApp(
-    fleetExecutionRoutes(fleet),
+    fleetExecutionRoutes(fleet, costs),
     Object.fromEntries(Object.entries(callers).map(([name, caller]) => [name, { caller, relation: null }])),
   )
   const get = async (who: string, path: string) => {
     const reply = await app.inject({ url: `/api/${path}`, headers: as(who) })
-    return { status: reply.statusCode, headers: reply.headers, json: reply.json() }
+    const isJson = String(reply.headers['content-type']).includes('json')
+    return {
+      status: reply.statusCode,
+      headers: reply.headers,
+      text: reply.body,
+      json: isJson ? reply.json() : null,
+    }
   }
   /** Messages may be withheld, so tests identify runs by id. */
   const messageOf = new Map(inserted.map((row) => [row.id, row.message]))
