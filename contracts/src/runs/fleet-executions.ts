@@ -18,6 +18,9 @@ const window = {
   agent: z.string().max(63).optional().describe('The name of one agent.'),
   start_time: TimestampInput.optional().describe('Runs created at or after this time. `hours` is ignored.'),
   end_time: TimestampInput.optional().describe('Runs created at or before this time. `hours` is ignored.'),
+  model: z.string().max(200).optional().describe('The model that ran; empty: runs without one.'),
+  person: z.string().max(320).optional().describe('`source_user_id` of the run; empty: runs without one.'),
+  tag: z.string().max(50).optional().describe('Runs of agents with this tag; empty: without tags.'),
 }
 const hours = count.describe('0: all time, or the window has `start_time` or `end_time`.')
 
@@ -35,9 +38,6 @@ export const listExecutions = endpoint({
     status: z.string().max(50).optional(),
     triggered_by: z.string().max(50).optional(),
     search: z.string().max(200).optional(),
-    model: z.string().max(200).optional().describe('The model that ran; empty: runs without one.'),
-    person: z.string().max(320).optional().describe('`source_user_id` of the run; empty: runs without one.'),
-    tag: z.string().max(50).optional().describe('Runs of agents with this tag; empty: without tags.'),
     limit: queryInteger(1, 200, 50),
     offset: queryInteger(0, 999_999_999, 0),
   }),

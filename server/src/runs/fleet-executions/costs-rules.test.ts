@@ -8,6 +8,7 @@ test('a period ends today and has 30 days, unless the query says otherwise', () 
   assert.deepEqual(periodOf({}, now), { from: '2026-03-18', to: '2026-04-16' })
   assert.deepEqual(periodOf({ to: '2026-03-01' }, now), { from: '2026-01-31', to: '2026-03-01' })
   assert.deepEqual(periodOf({ from: '2026-04-16' }, now), { from: '2026-04-16', to: '2026-04-16' })
+  assert.throws(() => periodOf({ to: '0000-01-01' }, now), { code: 'validation_error' })
   for (const from of ['2026-04-17', '2025-03-12']) {
     assert.throws(() => periodOf({ from }, now), { code: 'validation_error' }, from)
   }

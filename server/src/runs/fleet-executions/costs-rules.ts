@@ -33,6 +33,8 @@ export function periodOf(query: { from?: string | undefined; to?: string | undef
   const from = query.from ?? dayAfter(to, 1 - usualDays)
   const days = (Date.parse(to) - Date.parse(from)) / dayMs + 1
   if (days < 1) throw invalidFrom('must not be after "to"')
+  // The default start of a period in the first days of the year 0.
+  if (from.startsWith('-')) throw invalidFrom('must be in the years 0 to 9999')
   if (days > maxCostDays) throw invalidFrom(`the period must have at most ${maxCostDays} days`)
   return { from, to }
 }

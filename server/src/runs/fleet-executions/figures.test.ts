@@ -86,6 +86,30 @@ forEachDialect((_, open: OpenTestDb) => {
     assert.deepEqual(empty, [{ bucket: '2026-01-05', ...none }])
   })
 
+  test('a timeline between two times ends with them, and a start in the distant past adds no buckets', async () => {
+    const { get } = await start()
+    const buckets = async (times: string) =>
+      (await get('admin', `executions/timeline?group_by=day&${times}`)).json.buckets.map(
+        ({ bucket, total }: { bucket: string; total: number }) => [bucket, total],
+      )
+    assert.deepEqual(await buckets('start_time=2026-01-02T00:00:00Z&end_time=2026-01-04T23:59:59.999Z'), [
+      ['2026-01-02', 0],
+      ['2026-01-03', 2],
+      ['2026-01-04', 1],
+    ])
+    assert.deepEqual(await buckets('start_time=0001-01-01T00:00:00Z&end_time=2026-01-03T23:00:00Z'), [
+      ['2026-01-03', 2],
+    ])
+    const stats = async (query: string) => (await get('admin', `executions/stats?${query}`)).json
+    const bound = 'start_time=2026-01-03T00:00:00Z'
+    assert.deepEqual((await stats(bound)).total, 8)
+    assert.deepEqual((await stats(`${bound}&tag=eu`)).total, 5)
+    assert.deepEqual((await stats(`${bound}&tag=`)).total, 3)
+    assert.deepEqual((await stats(`${bound}&person=ben`)).total, 1)
+    assert.deepEqual((await stats(`${bound}&model=opus`)).total, 0)
+    assert.deepEqual([(await stats(bound)).hours, (await stats('hours=3')).hours], [0, 3])
+  })
+
   test('a timeline by trigger has every trigger, one by agent every accessible agent', async () => {
     const { get } = await start()
     const totals = async (who: string, group: string) => {

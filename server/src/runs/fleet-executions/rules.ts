@@ -53,6 +53,18 @@ export function hoursOf({ hours, start_time, end_time }: Times): number {
   return start_time === undefined && end_time === undefined ? hours : 0
 }
 
+/** The end of a timeline: no bucket is in the future. */
+export function endOf({ until }: { until: string | undefined }, now: Date): Date {
+  return until !== undefined && until < now.toISOString() ? new Date(until) : now
+}
+
+const maxEmptyMs = 8760 * 3_600_000
+
+/** A long timeline starts with its first run, so that a start in the distant past does not fill it with buckets. */
+export function startsWithFirstRun(since: string | null, to: Date): boolean {
+  return since === null || to.getTime() - Date.parse(since) > maxEmptyMs
+}
+
 /** Agents by id: only these, or all others. */
 export type AgentChoice = { ids: readonly string[]; isExcluded: boolean }
 

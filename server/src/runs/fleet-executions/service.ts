@@ -17,6 +17,7 @@ import { messageReader, offered, statusFilter, summaryOf, triggerFilter } from '
 import {
   bucketLabel,
   bucketNames,
+  endOf,
   fillBuckets,
   fleetStats,
   hoursOf,
@@ -24,11 +25,12 @@ import {
   nothingRan,
   sinceOf,
   spanOf,
+  startsWithFirstRun,
   taggedAgents,
   weekStats,
   windowStats,
 } from './rules.ts'
-import { createScope } from './scope.ts'
+import { createScope, type Scope } from './scope.ts'
 import { fleetStore } from './store.ts'
 
 /** `hours` is ignored with a start or an end. */
@@ -37,14 +39,14 @@ export type Window = {
   agent?: string | undefined
   start_time?: string | undefined
   end_time?: string | undefined
+  model?: string | undefined
+  person?: string | undefined
+  tag?: string | undefined
 }
 export type FleetQuery = Window & {
   status?: string | undefined
   triggered_by?: string | undefined
   search?: string | undefined
-  model?: string | undefined
-  person?: string | undefined
-  tag?: string | undefined
   limit: number
   offset: number
 }
@@ -88,28 +90,26 @@ export function createFleetExecutions({
     async list(caller, query) {
       const status = statusFilter(query.status)
       const triggeredBy = triggerFilter(query.triggered_by)
-      const { visible, accessible } = await narrowed(caller, query.agent)
+      const scope = await narrowed(caller, query.agent)
       const search = query.search ? { text: query.search, reader: messageReader(caller) } : undefined
-      const { model, person, tag } = query
-      const agents = tag === undefined ? undefined : taggedAgents(accessible, tag)
-      const span = spanOf(query, clock.now())
-      const filter = { visible, ...span, status, triggeredBy, search, model, person, agents }
+      const filter = { ...filterOf(query, scope, clock.now()), status, triggeredBy, search }
       const { rows, total } = await (search ? store.search : store.list)(filter, query)
       return { rows: rows.map((row) => summaryOf(row, caller)), total }
     },
 
     async stats(caller, window) {
-      const { visible } = await narrowed(caller, window.agent)
-      const { inWindow, live } = await store.statsOf({ visible, ...spanOf(window, clock.now()) })
+      const scope = await narrowed(caller, window.agent)
+      const { inWindow, live } = await store.statsOf(filterOf(window, scope, clock.now()))
       return fleetStats(inWindow, live, hoursOf(window))
     },
 
     async timeline(caller, { group_by, ...window }) {
       const hours = hoursOf(window)
       const group = offered('group_by', group_by, timelineGroups) ?? 'hour'
-      const { visible, accessible } = await narrowed(caller, window.agent)
+      const scope = await narrowed(caller, window.agent)
+      const { accessible } = scope
       const now = clock.now()
-      const filter = { visible, ...spanOf(window, now) }
+      const filter = filterOf(window, scope, now)
       const counted = await store.buckets(filter, group)
       if (group === 'agent') {
         const names = new Map(accessible.map((each) => [each.agent.id, each.agent.name]))
@@ -119,8 +119,8 @@ export function createFleetExecutions({
         const named = counted.map((row) => ({ ...row, bucket: nameOf(row.bucket) }))
         return { group_by: group, hours, buckets: fillBuckets([...names.values()].sort(), named) }
       }
-      const from = filter.since ?? (await store.firstCreated(filter))
-      const to = filter.until !== undefined && filter.until < now.toISOString() ? new Date(filter.until) : now
+      const to = endOf(filter, now)
+      const from = startsWithFirstRun(filter.since, to) ? await store.firstCreated(filter) : filter.since
       const buckets = fillBuckets(
         bucketNames(group, { from: from === null ? null : new Date(from), to }),
         counted,
@@ -181,4 +181,10 @@ export function createFleetExecutions({
       }
     },
   }
+}
+
+function filterOf(window: Window, { visible, accessible }: Scope, now: Date) {
+  const { model, person, tag } = window
+  const agents = tag === undefined ? undefined : taggedAgents(accessible, tag)
+  return { visible, ...spanOf(window, now), model, person, agents }
 }
