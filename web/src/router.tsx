@@ -147,8 +147,19 @@ const operations = createRoute({
     item: text,
     type: text,
     report: text,
+    from: text,
+    to: text,
+    model: text,
+    person: text,
+    tag: text,
   }),
 }).lazy(() => loadCode(() => import('./pages/operations.tsx').then((page) => page.route)))
+
+const costs = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/costs',
+  validateSearch: searchOf({ by: text, period: text, from: text, to: text, agent: text }),
+}).lazy(() => loadCode(() => import('./pages/costs.tsx').then((page) => page.route)))
 
 const settings = createRoute({
   getParentRoute: () => signedIn,
@@ -267,6 +278,7 @@ const routeTree = root.addChildren([
     deletedAgentRun,
     library,
     operations,
+    costs,
     settings,
     account,
     mobile,

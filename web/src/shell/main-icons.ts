@@ -1,5 +1,6 @@
 import {
   Activity,
+  ChartColumnStacked,
   LayoutDashboard,
   LibraryBig,
   type LucideIcon,
@@ -12,6 +13,7 @@ export const mainIcons: Record<MainPlace['label'], LucideIcon> = {
   Dashboard: LayoutDashboard,
   Library: LibraryBig,
   Operations: Activity,
+  Costs: ChartColumnStacked,
   Workspace: MessagesSquare,
   Settings,
 }

@@ -2,7 +2,7 @@
 export type Place = {
   /** Also the title in the palette and the key of its icon and further words. */
   label: string
-  to: '/' | '/library' | '/operations' | '/settings' | '/account' | '/workspace' | '/m'
+  to: '/' | '/library' | '/operations' | '/costs' | '/settings' | '/account' | '/workspace' | '/m'
   search?: Record<string, string>
   /** The shortcut: `g`, then this key. */
   key?: string
@@ -15,6 +15,7 @@ export const mainPlaces = [
   { label: 'Dashboard', to: '/', key: 'd' },
   { label: 'Library', to: '/library', key: 'l' },
   { label: 'Operations', to: '/operations', key: 'o', hasCount: true },
+  { label: 'Costs', to: '/costs', key: 'm' },
   { label: 'Workspace', to: '/workspace', key: 'w' },
   { label: 'Settings', to: '/settings', key: 's' },
 ] as const satisfies readonly Place[]

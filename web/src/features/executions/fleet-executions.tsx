@@ -13,7 +13,8 @@ import { StatCard } from '../../ui/stat-card.tsx'
 import { useThrottled } from '../../ui/use-throttled.ts'
 import { AgentFilter } from '../agents/agent-filter.tsx'
 import { FleetTimeline } from './fleet-timeline.tsx'
-import { runStatsQuery } from './queries.ts'
+import { daysLabel, GroupFilters } from './group-filters.tsx'
+import { type RunFilter, type RunWindow, runStatsQuery } from './queries.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
 
@@ -32,7 +33,7 @@ const typingPaceMs = 300
 
 /** The runs of all accessible agents. */
 export function FleetExecutions() {
-  const { status, trigger, agent, hours = 24, q, page = 1 } = route.useSearch()
+  const { status, trigger, agent, hours = 24, q, page = 1, from, to, model, person, tag } = route.useSearch()
   const navigate = route.useNavigate()
   const search = useThrottled(q, typingPaceMs)
   const change = (next: Partial<Search>) =>
@@ -41,7 +42,24 @@ export function FleetExecutions() {
       replace: true,
       resetScroll: false,
     })
-  const isFiltered = Boolean(status || trigger || agent || q)
+  const isOfGroup = [model, person, tag].some((value) => value !== undefined)
+  const isFiltered = Boolean(status || trigger || agent || q) || isOfGroup
+  const isPeriod = Boolean(from || to)
+  const window: RunWindow = {
+    hours,
+    ...(agent ? { agent } : {}),
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+    ...(model === undefined ? {} : { model }),
+    ...(person === undefined ? {} : { person }),
+    ...(tag === undefined ? {} : { tag }),
+  }
+  const filter: RunFilter = {
+    ...window,
+    ...(status ? { status } : {}),
+    ...(trigger ? { trigger } : {}),
+    ...(search ? { search } : {}),
+  }
   return (
     <>
       <CardHeader
@@ -50,28 +68,28 @@ export function FleetExecutions() {
         actions={
           <Segmented
             label="Time range"
-            options={windows}
-            value={windows.find(({ value }) => value === String(hours))?.value ?? '24'}
-            onValueChange={(value) => change({ hours: value === '24' ? undefined : Number(value) })}
+            options={isPeriod ? [{ value: 'period', label: daysLabel({ from, to }) }, ...windows] : windows}
+            value={
+              isPeriod ? 'period' : (windows.find(({ value }) => value === String(hours))?.value ?? '24')
+            }
+            onValueChange={(value) => {
+              if (value === 'period') return
+              change({ ...noPeriod, hours: value === '24' ? undefined : Number(value) })
+            }}
           />
         }
       />
       <div className="flex min-w-0 flex-col gap-4">
-        <Figures agent={agent} hours={hours} />
-        <FleetTimeline agent={agent} hours={hours} />
+        <Figures window={window} />
+        <FleetTimeline window={window} />
         <div className="flex flex-wrap items-center gap-2">
           <RunFilters search={{ status, trigger, q }} onChange={change} />
           <AgentFilter value={agent} onChange={(value) => change({ agent: value })} />
+          {isOfGroup && <GroupFilters filter={filter} onChange={change} />}
           {isFiltered && <ClearFilters onClear={() => change(noFilter)} />}
         </div>
         <RunsTable
-          filter={{
-            hours,
-            ...(agent ? { agent } : {}),
-            ...(status ? { status } : {}),
-            ...(trigger ? { trigger } : {}),
-            ...(search ? { search } : {}),
-          }}
+          filter={filter}
           showsAgent
           page={page}
           onPageChange={(next) => change({ page: next })}
@@ -79,7 +97,10 @@ export function FleetExecutions() {
             isFiltered ? (
               <NoMatch onClear={() => change(noFilter)} />
             ) : (
-              <NothingRan hours={hours} onAll={() => change({ hours: 0 })} />
+              <NothingRan
+                isAllTime={hours === 0 && !isPeriod}
+                onAll={() => change({ ...noPeriod, hours: 0 })}
+              />
             )
           }
         />
@@ -88,10 +109,19 @@ export function FleetExecutions() {
   )
 }
 
-const noFilter = { status: undefined, trigger: undefined, agent: undefined, q: undefined }
+const noPeriod = { from: undefined, to: undefined }
+const noFilter = {
+  status: undefined,
+  trigger: undefined,
+  agent: undefined,
+  q: undefined,
+  model: undefined,
+  person: undefined,
+  tag: undefined,
+}
 
-function Figures({ agent, hours }: { agent: string | undefined; hours: number }) {
-  const stats = useQuery(runStatsQuery(useApi(), { hours, ...(agent ? { agent } : {}) }))
+function Figures({ window }: { window: RunWindow }) {
+  const stats = useQuery(runStatsQuery(useApi(), window))
   if (stats.isError && !stats.data) {
     return (
       <ErrorState
@@ -147,15 +177,15 @@ export function NoMatch({ onClear }: { onClear: () => void }) {
   )
 }
 
-function NothingRan({ hours, onAll }: { hours: number; onAll: () => void }) {
+function NothingRan({ isAllTime, onAll }: { isAllTime: boolean; onAll: () => void }) {
   return (
     <EmptyState
       icon={<Activity aria-hidden />}
-      title={hours === 0 ? 'No runs yet' : 'No runs in this time range'}
+      title={isAllTime ? 'No runs yet' : 'No runs in this time range'}
       description="Runs appear here when an agent gets a task or a chat message, or when a schedule fires."
       action={
         <>
-          {hours !== 0 && <Button onClick={onAll}>Show all time</Button>}
+          {!isAllTime && <Button onClick={onAll}>Show all time</Button>}
           <Link to="/" className={buttonClass({ variant: 'ghost' })}>
             Go to agents
           </Link>

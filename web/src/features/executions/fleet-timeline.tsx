@@ -4,7 +4,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { Card } from '../../ui/card.tsx'
 import { StackedBars } from '../../ui/charts/stacked-bars.tsx'
 import { bucketLabel } from './bucket-label.ts'
-import { runTimelineQuery } from './queries.ts'
+import { type RunWindow, runTimelineQuery } from './queries.ts'
 
 const series = [
   { id: 'success', label: 'Succeeded', tone: 'success' },
@@ -16,9 +16,10 @@ const series = [
 const hoursInHours = 48
 
 /** The outcomes of runs over the time range. */
-export function FleetTimeline({ agent, hours }: { agent: string | undefined; hours: number }) {
-  const group = hours > 0 && hours <= hoursInHours ? 'hour' : 'day'
-  const timeline = useQuery(runTimelineQuery(useApi(), { hours, ...(agent ? { agent } : {}) }, group))
+export function FleetTimeline({ window }: { window: RunWindow }) {
+  const length = hoursOf(window)
+  const group = length > 0 && length <= hoursInHours ? 'hour' : 'day'
+  const timeline = useQuery(runTimelineQuery(useApi(), window, group))
   const buckets = timeline.data?.buckets ?? []
   // The statistics above report a failed request; an empty chart would add nothing.
   if (buckets.every(({ total }) => total === 0)) return null
@@ -38,4 +39,10 @@ export function FleetTimeline({ agent, hours }: { agent: string | undefined; hou
       />
     </Card>
   )
+}
+
+/** The length of the time range; 0 for all time. A single day is 24 hours. */
+function hoursOf({ hours, from, to }: RunWindow): number {
+  if (!from && !to) return hours
+  return from && to ? (Date.parse(to) - Date.parse(from)) / 3_600_000 + 24 : 0
 }

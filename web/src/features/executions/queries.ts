@@ -38,8 +38,17 @@ export type RunFilter = {
   status?: string
   trigger?: string
   search?: string
+  /** An empty text matches runs without one. */
+  model?: string
+  person?: string
+  tag?: string
   hours: number
+  /** UTC days, both inclusive. With one of them, `hours` is ignored. */
+  from?: string
+  to?: string
 }
+
+export type RunWindow = Omit<RunFilter, 'status' | 'trigger' | 'search'>
 
 export type RunPage = { rows: ExecutionSummary[]; total: number }
 
@@ -58,16 +67,15 @@ export const runsQuery = (api: Client, filter: RunFilter, page: number, limit = 
 
 async function fetchRuns(
   api: Client,
-  { agent, status, trigger, search, hours }: RunFilter,
+  { status, trigger, search, ...window }: RunFilter,
   { page, limit, signal }: { page: number; limit: number; signal: AbortSignal },
 ): Promise<RunPage> {
   // The total is in a header, which the plain client does not return.
   const response = await api.open(listExecutions, {
     query: {
-      hours: String(hours),
+      ...windowOf(window),
       limit: String(limit),
       offset: String((page - 1) * limit),
-      ...(agent ? { agent } : {}),
       ...(status ? { status } : {}),
       ...(trigger ? { triggered_by: trigger } : {}),
       ...(search ? { search } : {}),
@@ -81,18 +89,14 @@ async function fetchRuns(
 }
 
 /** Counts of the time window by outcome. Running and queued counts are current. */
-export const runStatsQuery = (api: Client, filter: Pick<RunFilter, 'agent' | 'hours'>) =>
+export const runStatsQuery = (api: Client, filter: RunWindow) =>
   queryOptions({
     queryKey: [...listKey(filter), 'stats', filter],
     queryFn: ({ signal }) => api.call(getFleetStats, { query: windowOf(filter), signal }),
     placeholderData: keepPreviousData,
   })
 
-export const runTimelineQuery = (
-  api: Client,
-  filter: Pick<RunFilter, 'agent' | 'hours'>,
-  groupBy: TimelineGroup,
-) =>
+export const runTimelineQuery = (api: Client, filter: RunWindow, groupBy: TimelineGroup) =>
   queryOptions({
     queryKey: [...listKey(filter), 'timeline', filter, groupBy],
     queryFn: ({ signal }) =>
@@ -100,8 +104,16 @@ export const runTimelineQuery = (
     placeholderData: keepPreviousData,
   })
 
-function windowOf({ agent, hours }: Pick<RunFilter, 'agent' | 'hours'>) {
-  return { hours: String(hours), ...(agent ? { agent } : {}) }
+function windowOf({ agent, hours, from, to, model, person, tag }: RunWindow) {
+  return {
+    hours: String(hours),
+    ...(agent ? { agent } : {}),
+    ...(from ? { start_time: `${from}T00:00:00.000Z` } : {}),
+    ...(to ? { end_time: `${to}T23:59:59.999Z` } : {}),
+    ...(model === undefined ? {} : { model }),
+    ...(person === undefined ? {} : { person }),
+    ...(tag === undefined ? {} : { tag }),
+  }
 }
 
 export const executionQuery = (api: Client, name: string, id: string) =>

@@ -13,7 +13,7 @@ import { pageSize, type RunFilter, runsQuery } from './queries.ts'
 import type { RunAct } from './run-acts.ts'
 import { fleetRunColumns, runColumns } from './run-columns.tsx'
 import { RunMenu } from './run-menu.tsx'
-import { pageOf } from './run-page.ts'
+import { addressOf, pageOf } from './run-page.ts'
 import { RunSelection } from './run-selection.tsx'
 
 const RunBatch = lazyPart(async () => (await import('./run-batch.tsx')).RunBatch)
@@ -96,11 +96,6 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
       )}
     </>
   )
-}
-
-function addressOf({ agent_name, id, agent_deleted }: ExecutionSummary): string {
-  if (agent_deleted) return `/executions/${encodeURIComponent(id)}`
-  return `/agents/${encodeURIComponent(agent_name)}/executions/${encodeURIComponent(id)}`
 }
 
 const idOf = ({ id }: ExecutionSummary) => id

@@ -97,7 +97,7 @@ const expected: [query: string, id: string][] = [
   ['people', 'page Users and access'],
   ['api keys', 'page MCP keys'],
   ['change password', 'page Account'],
-  ['costs', 'page Fleet health'],
+  ['costs', 'page Costs'],
   ['model prices', 'page Model prices'],
   ['retention', 'page Limits and retention'],
   ['swagger', 'page API reference'],

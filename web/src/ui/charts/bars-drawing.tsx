@@ -1,5 +1,14 @@
 import { useId } from 'react'
-import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts'
+import {
+  Bar,
+  BarChart,
+  CartesianGrid,
+  ReferenceLine,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts'
 import { valuesOf } from './axis-ticks.ts'
 import { type ChartProps, colourOf } from './chart-data.ts'
 import { ChartTooltip } from './chart-tooltip.tsx'
@@ -9,10 +18,14 @@ import { Pattern } from './patterns.tsx'
 export type BarsProps = ChartProps & {
   /** Places the series of a point side by side instead of stacked. */
   isGrouped?: boolean
+  /** A horizontal line. The name of the chart has to state it too, because the drawing is hidden from readers. */
+  limit?: { value: number; label: string } | undefined
+  /** Called on a click on a bar. Offer another way for the keyboard. */
+  onPick?: ((point: number, series: string) => void) | undefined
 }
 
 /** Loaded on demand: the chart library is large. */
-export function BarsDrawing({ isGrouped = false, ...chart }: BarsProps) {
+export function BarsDrawing({ isGrouped = false, limit, onPick, ...chart }: BarsProps) {
   const { data, series, format = String } = chart
   const id = useId()
   const mayMove = useMayMove()
@@ -26,7 +39,7 @@ export function BarsDrawing({ isGrouped = false, ...chart }: BarsProps) {
         </defs>
         <CartesianGrid {...gridProps} />
         <XAxis dataKey="label" {...axisProps} minTickGap={16} />
-        <YAxis {...valueAxis(valuesOf(chart, !isGrouped), chart)} />
+        <YAxis {...valueAxis([...valuesOf(chart, !isGrouped), ...(limit ? [limit.value] : [])], chart)} />
         <Tooltip
           cursor={{ fill: 'var(--color-hover)' }}
           isAnimationActive={false}
@@ -43,8 +56,22 @@ export function BarsDrawing({ isGrouped = false, ...chart }: BarsProps) {
             radius={isGrouped || index === series.length - 1 ? [2, 2, 0, 0] : 0}
             isAnimationActive={mayMove}
             animationDuration={250}
+            {...(onPick ? { cursor: 'pointer', onClick: (_, point) => onPick(point, one.id) } : {})}
           />
         ))}
+        {limit && (
+          <ReferenceLine
+            y={limit.value}
+            stroke="var(--color-danger)"
+            strokeDasharray="6 3"
+            label={{
+              value: limit.label,
+              position: 'insideTopRight',
+              fill: 'var(--color-danger)',
+              fontSize: 11,
+            }}
+          />
+        )}
       </BarChart>
     </ResponsiveContainer>
   )

@@ -1,9 +1,9 @@
 import { lazyPart } from '../lazy-part.tsx'
-import type { ChartProps } from './chart-data.ts'
+import type { BarsProps } from './bars-drawing.tsx'
 import { ChartFrame, ChartMissing } from './chart-frame.tsx'
 
 /** Amounts over time as stacked bars: successes and failures, cost by model. */
-export function StackedBars(props: ChartProps) {
+export function StackedBars(props: Omit<BarsProps, 'isGrouped'>) {
   return (
     <ChartFrame chart={props} kind="bars">
       <Drawing {...props} />
