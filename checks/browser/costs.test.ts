@@ -70,7 +70,8 @@ test('costs are grouped, limited and downloaded, and each group leads to its run
   // A group leads to its runs in the same period.
   await page.getByRole('region', { name: 'Costs by agent' }).getByRole('link', { name: spender }).click()
   await page.waitForURL(/operations\?.*agent=qa-spender/)
-  const runs = page.getByRole('grid', { name: 'Runs' })
+  // The costs page has a grid whose name contains this word.
+  const runs = page.getByRole('grid', { name: 'Runs', exact: true })
   await runs.getByText('First cost').waitFor()
   assert.equal(await runs.getByText('Elsewhere').count(), 0)
   await page.goBack()
