@@ -5,12 +5,12 @@ import { ChartColumnStacked } from 'lucide-react'
 import { useState } from 'react'
 import { formatCost, formatDate } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { Card, CardHeader } from '../../ui/card.tsx'
 import { StackedBars } from '../../ui/charts/stacked-bars.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
-import { HelpLink } from '../../ui/help-link.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { firstLine } from '../executions/first-line.ts'
@@ -43,7 +43,7 @@ export function CostsPage() {
     <>
       <PageHeader
         title="Costs"
-        aside={<HelpLink guide="operate/costs" topic="Costs" />}
+        aside={<PageHelp guide="operate/costs" topic="Costs" />}
         description="Days are in UTC, like the daily limits."
         actions={<DownloadCosts filter={filter} />}
       />
