@@ -175,6 +175,22 @@ describe('errors', () => {
     await tab.context.close()
   })
 
+  test('an answered message is asked again, or edited without losing unsent text', async () => {
+    const tab = await openChat()
+    await sendMessage(tab, '[[reply:the answer]]')
+    await copyAnswer(turn(tab.page)).waitFor()
+    await turn(tab.page).getByRole('button', { name: 'Ask again' }).click()
+    await copyAnswer(turn(tab.page, 1)).waitFor()
+    assert.equal(await messages(tab.page).getByText('the answer', { exact: true }).count(), 2)
+
+    await composer(tab.page).fill('unsent')
+    await turn(tab.page).getByRole('button', { name: 'Edit and send again' }).click()
+    assert.equal(await composer(tab.page).inputValue(), '[[reply:the answer]]\n\nunsent')
+    await sendMessage(tab, '[[reply:another answer]]')
+    await messages(tab.page).getByText('another answer', { exact: true }).waitFor()
+    await closeTab(tab)
+  })
+
   test('a refused message stays with the reason and can be edited', async () => {
     const tab = await openChat()
     await tab.page.route('**/message', (route) =>

@@ -1,9 +1,11 @@
 import type { ChatMessage, FileNote } from '@roost/contracts/conversations/chat'
-import { BellRing, CalendarClock, FileText, Mic } from 'lucide-react'
+import { BellRing, CalendarClock, FileText, Mic, Pencil } from 'lucide-react'
 import { useState } from 'react'
 import { formatBytes } from '../../lib/format.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { IconButton } from '../../ui/button.tsx'
 import { cx } from '../../ui/class-names.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { isImage } from './attachments.ts'
 import type { SentQuestion } from './live-turns.ts'
@@ -11,15 +13,20 @@ import type { SentQuestion } from './live-turns.ts'
 /** In characters. Longer questions are collapsed to their beginning. */
 const foldedAt = 1500
 
-export type QuestionProps = { stored: ChatMessage | null; live: (SentQuestion & { at: string }) | null }
+export type QuestionProps = {
+  stored: ChatMessage | null
+  live: (SentQuestion & { at: string }) | null
+  /** Copies the message into the message field. Null while the turn is running or failed. */
+  onEdit: (() => void) | null
+}
 
 /** The user's message as plain text. */
-export function Question({ stored, live }: QuestionProps) {
+export function Question({ stored, live, onEdit }: QuestionProps) {
   const [isWhole, setWhole] = useState(false)
   const text = stored?.content ?? live?.message ?? ''
   const isLong = text.length > foldedAt
   return (
-    <div className="flex min-w-0 flex-col items-end gap-1">
+    <div className="group/question flex min-w-0 flex-col items-end gap-1">
       <h2 className="sr-only">You</h2>
       <div className="max-w-[85%] min-w-0 rounded-xl rounded-br-sm border border-line bg-surface px-3.5 py-2">
         <p
@@ -45,6 +52,17 @@ export function Question({ stored, live }: QuestionProps) {
       <div className="flex items-center gap-2 text-xs text-faint">
         {stored && <Source source={stored.source} />}
         <RelativeTime at={stored?.timestamp ?? live?.at} />
+        {onEdit && (
+          <span className="flex opacity-0 transition-opacity duration-75 group-focus-within/question:opacity-100 group-hover/question:opacity-100 pointer-coarse:opacity-100">
+            <CopyButton text={text} label="Copy message" />
+            <IconButton
+              size="sm"
+              label="Edit and send again"
+              icon={<Pencil aria-hidden />}
+              onClick={onEdit}
+            />
+          </span>
+        )}
       </div>
     </div>
   )

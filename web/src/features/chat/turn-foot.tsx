@@ -1,7 +1,9 @@
 import type { ChatMessage } from '@roost/contracts/conversations/chat'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { RotateCw } from 'lucide-react'
 import { useApi } from '../../shell/app-context.ts'
+import { IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { Duration } from '../../ui/time.tsx'
@@ -18,11 +20,13 @@ export type TurnFootProps = {
   hasFold: boolean
   isUnfolded: boolean
   onToggle: () => void
+  /** Sends the message again, as a new turn. Null when there is none. */
+  onAgain: (() => void) | null
 }
 
 /** The cost and duration of an answer. Fetches the run of an earlier answer when it comes near the screen. */
 export function TurnFoot(props: TurnFootProps) {
-  const { agentName, answer, hasFold, isUnfolded, onToggle } = props
+  const { agentName, answer, hasFold, isUnfolded, onToggle, onAgain } = props
   const { ref, isNear } = useNear<HTMLDivElement>(false)
   const { data: run } = useQuery({
     ...endedQuery(useApi(), agentName, answer.execution_id ?? ''),
@@ -31,7 +35,12 @@ export function TurnFoot(props: TurnFootProps) {
   const model = props.model ?? run?.model_used
   return (
     <div ref={ref} className="-mt-1.5 flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-faint">
-      <CopyButton text={answer.content} label="Copy answer" className="-ml-1.5" />
+      <span className="-ml-1.5 flex">
+        <CopyButton text={answer.content} label="Copy answer" />
+        {onAgain && (
+          <IconButton size="sm" label="Ask again" icon={<RotateCw aria-hidden />} onClick={onAgain} />
+        )}
+      </span>
       {model && <span className="truncate">{model}</span>}
       {answer.execution_time_ms !== null && <Duration ms={answer.execution_time_ms} />}
       {answer.cost !== null && <Cost usd={answer.cost} isEstimated={answer.cost_estimated} />}

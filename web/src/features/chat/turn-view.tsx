@@ -24,7 +24,13 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
   const toolCalls = answer?.tool_calls?.length ?? 0
   return (
     <li className="flex min-w-0 flex-col gap-4 [contain-intrinsic-size:auto_160px] [content-visibility:auto]">
-      {(question ?? live?.question) && <Question stored={question} live={live?.question ?? null} />}
+      {(question ?? live?.question) && (
+        <Question
+          stored={question}
+          live={live?.question ?? null}
+          onEdit={answer ? () => actions.onEdit({ stored, live }) : null}
+        />
+      )}
       {(answer ?? parts) && (
         <div className="flex min-w-0 flex-col gap-2.5">
           <h2 className="sr-only">{agentName}</h2>
@@ -65,6 +71,7 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
           hasFold={(parts?.work.length ?? 0) > 0 || toolCalls > 0}
           isUnfolded={isUnfolded}
           onToggle={toggle}
+          onAgain={question ? () => actions.onRetry({ stored, live }) : null}
         />
       )}
     </li>

@@ -1,5 +1,6 @@
 import { ApiError } from '@roost/contracts/client'
 import type { ChatSession } from '@roost/contracts/conversations/chat'
+import { maxFiles } from '@roost/contracts/runs/attachments'
 import { useMutation } from '@tanstack/react-query'
 import { type RefObject, useEffect, useMemo, useRef } from 'react'
 import { describeFault } from '../../lib/fault.ts'
@@ -60,8 +61,12 @@ export function useTurnActions(deps: TurnActionsDeps) {
 
   function edit({ stored, live }: Omit<VisibleTurn, 'key'>): void {
     const files = (live?.question?.files ?? []).map((file) => ({ ...file, id: newKey() }))
+    const message = live?.question?.message ?? stored?.question?.content ?? ''
+    // Unsent text stays, below the message.
+    const text = composer.text.trim() === '' ? message : `${message}\n\n${composer.text}`
     // The files were attachments of this page before they were sent.
-    composer.restore(live?.question?.message ?? stored?.question?.content ?? '', files as Attachment[])
+    const all = [...composer.attachments, ...(files as Attachment[])]
+    composer.restore(text, all.length <= maxFiles ? all : composer.attachments)
     if (live?.phase === 'refused') turns.forget(live.key)
     input.current?.focus()
   }
