@@ -166,6 +166,23 @@ describe('the page', () => {
     await tab.context.close()
   })
 
+  test('renames a conversation', async () => {
+    const session = await newSession()
+    await sayBefore(session, 'the old name [[reply:ok]]')
+    const tab = await openChat({}, session)
+    const { page } = tab
+    const list = page.getByRole('navigation', { name: 'Conversations' })
+    await list.getByRole('button', { name: /^Actions for “the old name/ }).click()
+    await page.getByRole('menuitem', { name: 'Rename…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Rename conversation' })
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Release notes')
+    await dialog.getByRole('button', { name: 'Rename' }).click()
+    await list.getByRole('link', { name: /^Release notes/ }).waitFor()
+    await page.reload()
+    await list.getByRole('link', { name: /^Release notes/ }).waitFor()
+    await tab.context.close()
+  })
+
   test('deletes a conversation with Undo', async () => {
     const session = await newSession()
     await sayBefore(session, 'delete me [[reply:ok]]')

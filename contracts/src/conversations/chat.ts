@@ -263,6 +263,14 @@ export const listSessions = endpoint({
   fails: ['agent_not_found'],
 })
 
+/** The name of a conversation. */
+export const ConversationTitle = z
+  .string()
+  .trim()
+  .min(1)
+  .max(100)
+  .regex(/^[^\r\n]*$/, 'must be one line')
+
 const CreateSession = z.object({
   title: z
     .string()
@@ -313,6 +321,20 @@ export const getSession = endpoint({
   query: z.object({ limit: queryInteger(1, 500, 100) }),
   returns: z.object({ session: ChatSession, messages: z.array(ChatMessage) }),
   fails: ['agent_not_found', 'session_not_found'],
+})
+
+export const renameSession = endpoint({
+  id: 'renameSession',
+  method: 'PATCH',
+  path: '/api/agents/{name}/sessions/{id}',
+  summary: 'Rename a conversation',
+  tag,
+  access: { who: 'access' },
+  params: SessionParams,
+  body: z.object({ title: ConversationTitle }),
+  returns: ChatSession,
+  fails: ['agent_not_found', 'session_not_found'],
+  audit: { type: 'execution', action: 'rename_session' },
 })
 
 export const deleteSession = endpoint({

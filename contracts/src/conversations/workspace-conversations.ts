@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Id, queryInteger, Timestamp } from '../kit/primitives.ts'
-import { FileNote } from './chat.ts'
+import { ConversationTitle, FileNote } from './chat.ts'
 import {
   workspaceAccess as access,
   workspaceTag as tag,
@@ -62,13 +62,6 @@ export const searchConversations = endpoint({
     ),
   }),
 })
-
-export const ConversationTitle = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .regex(/^[^\r\n]*$/, 'must be one line')
 
 export const listConversations = endpoint({
   id: 'listWorkspaceSessions',

@@ -56,7 +56,7 @@ export async function startChatPlatform(openDb: OpenTestDb = openTestDatabase) {
   })
   async function call(
     who: string,
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     payload?: object,
     headers: Record<string, string> = {},

@@ -10,6 +10,7 @@ import {
   getSession,
   listChatSessions,
   listSessions,
+  renameSession,
   resetChatHistory,
   resetSession,
   sendChat,
@@ -129,6 +130,7 @@ export function chatRoutes(chat: Chat): Route[] {
     agentRoute(createSession, (call) => sessions.create(partyOf(call), call.body)),
     agentRoute(createSessionSingular, (call) => sessions.create(partyOf(call), call.body)),
     agentRoute(getSession, (call) => read(call, call.params.id, call.query)),
+    agentRoute(renameSession, (call) => sessions.rename(partyOf(call), call.params.id, call.body.title)),
     agentRoute(deleteSession, async (call) => {
       await sessions.remove(partyOf(call), call.params.id)
       return { message: 'The conversation is deleted.', session_id: call.params.id }

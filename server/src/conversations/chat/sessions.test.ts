@@ -9,14 +9,15 @@ test('conversations are private: 404 for others including the owner; admins read
   const { run } = await turn('bob', '/chat', { message: 'between us' })
   const id = run.session_id
   for (const who of ['ann', 'agent', 'self']) {
-    for (const [method, path] of [
+    for (const [method, path, sent] of [
       ['GET', `/chat/sessions/${id}`],
       ['GET', `/sessions/${id}`],
       ['POST', `/chat/sessions/${id}/close`],
       ['POST', `/sessions/${id}/reset`],
+      ['PATCH', `/sessions/${id}`, { title: 'taken' }],
       ['DELETE', `/sessions/${id}`],
     ] as const) {
-      const { status, json: body } = await call(who, method, path)
+      const { status, json: body } = await call(who, method, path, sent)
       assert.deepEqual([status, body.error], [404, 'session_not_found'], `${who} ${method} ${path}`)
     }
     assert.equal((await call(who, 'POST', `/sessions/${id}/message`, { message: 'x' })).status, 404)
@@ -43,6 +44,26 @@ test('agents and connectors have their own conversations, separate from their ow
     'hello',
   )
   assert.equal((await call('connector', 'GET', `/executions/${own.run.execution_id}`)).status, 404)
+})
+
+test('a conversation is renamed by its person, also when closed; a name is one line', async () => {
+  const { call, turn } = await startChatPlatform()
+  const { run } = await turn('bob', '/chat', { message: 'how it began' })
+  const path = `/sessions/${run.session_id}`
+  const renamed = await call('bob', 'PATCH', path, { title: ' Release notes ' })
+  assert.deepEqual([renamed.status, renamed.json.title], [200, 'Release notes'])
+  for (const title of ['', '   ', 'two\nlines', 'x'.repeat(101), null, 7]) {
+    const { status, json: body } = await call('bob', 'PATCH', path, { title })
+    assert.deepEqual([status, body.detail?.[0]?.loc], [422, ['body', 'title']], JSON.stringify(title))
+  }
+  assert.equal((await call('admin', 'PATCH', path, { title: 'taken' })).status, 404)
+  await turn('bob', '/chat', { message: 'a later message keeps the name' })
+  assert.equal((await call('bob', 'POST', `/chat${path}/close`)).status, 200)
+  assert.equal((await call('bob', 'PATCH', path, { title: 'Archive' })).json.title, 'Archive')
+  assert.deepEqual(
+    (await call('bob', 'GET', '/sessions')).json.map(({ title }: Loose) => title),
+    ['Archive'],
+  )
 })
 
 test('sessions can be created, made current, listed, read in pages and closed', async () => {

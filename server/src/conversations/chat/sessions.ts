@@ -170,6 +170,13 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
       return { messages: rows.map((row) => messageView(row, agent.name)), total }
     },
 
+    /** Also closed conversations can be renamed. */
+    async rename(party: Party, id: string, title: string): Promise<ChatSession> {
+      const row = await own(party, id)
+      await store.rename(id, title)
+      return oneSessionView(party.agent.name, { ...row, title })
+    },
+
     /** Closing a closed conversation changes nothing. */
     async close(party: Party, id: string): Promise<void> {
       const row = await own(party, id)

@@ -3,18 +3,21 @@ import type { ChatSession } from '@roost/contracts/conversations/chat'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { MessageSquarePlus, MessagesSquare } from 'lucide-react'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { storeReply } from '../../live/store-reply.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
 import { Sheet } from '../../ui/dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { Conversation } from './conversation.tsx'
-import { beginSession, chatKeys, sessionsQuery, turnCalls } from './queries.ts'
+import { beginSession, chatKeys, nameSession, sessionsQuery, turnCalls } from './queries.ts'
 import { SessionList, type SessionListProps, titleOf } from './session-list.tsx'
 import { useLiveTurns } from './use-live-turns.ts'
 import { useSessionRemoval } from './use-session-removal.ts'
+
+const RenameDialog = lazyPart(async () => (await import('./rename-dialog.tsx')).RenameDialog)
 
 const route = getRouteApi('/signed-in/agents/$name')
 /** The `session` parameter of a conversation that has not begun. */
@@ -47,6 +50,7 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
   const turns = useLiveTurns(() => turnCalls(api, queries, name))
   const { pending, remove } = useSessionRemoval(name)
   const [model, setModel] = useState<string | null>(null)
+  const [renamed, setRenamed] = useState<ChatSession | null>(null)
   const shown = sessions
     .filter(({ id }) => pending.get(id) !== 'delete')
     .map((session) => (pending.has(session.id) ? { ...session, status: 'closed' as const } : session))
@@ -59,6 +63,7 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
     agentName: name,
     sessions: shown,
     selected,
+    onRename: setRenamed,
     onClose: (session) => remove(session, 'close'),
     onDelete(session) {
       remove(session, 'delete')
@@ -92,6 +97,18 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
           onLeave={() => go(newSession)}
         />
       </div>
+      {renamed && (
+        <Suspense fallback={null}>
+          <RenameDialog
+            title={titleOf(renamed)}
+            onClose={() => setRenamed(null)}
+            onRename={async (title) => {
+              await nameSession(api, name, renamed.id, title)
+              await queries.invalidateQueries({ queryKey: chatKeys.all(name) })
+            }}
+          />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -6,6 +6,7 @@ import {
   deleteSession,
   getChatSession,
   listSessions,
+  renameSession,
   sendSessionMessage,
 } from '@roost/contracts/conversations/chat'
 import {
@@ -82,6 +83,9 @@ export const beginSession = (api: Client, name: string) =>
 
 export const closeSession = (api: Client, name: string, id: string) =>
   api.call(closeChatSession, { params: { name, id } })
+
+export const nameSession = (api: Client, name: string, id: string, title: string) =>
+  api.call(renameSession, { params: { name, id }, body: { title } })
 
 export const removeSession = (api: Client, name: string, id: string) =>
   api.call(deleteSession, { params: { name, id } })

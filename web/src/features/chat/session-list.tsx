@@ -1,6 +1,6 @@
 import type { ChatSession } from '@roost/contracts/conversations/chat'
 import { Link } from '@tanstack/react-router'
-import { Archive, MessageSquarePlus, MoreHorizontal, Trash2 } from 'lucide-react'
+import { Archive, MessageSquarePlus, MoreHorizontal, Pencil, Trash2 } from 'lucide-react'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { Menu } from '../../ui/menu.tsx'
@@ -12,6 +12,7 @@ export type SessionListProps = {
   sessions: readonly ChatSession[]
   /** Null: a conversation that has not begun. */
   selected: string | null
+  onRename: (session: ChatSession) => void
   onClose: (session: ChatSession) => void
   onDelete: (session: ChatSession) => void
   /** Called when a conversation is chosen. */
@@ -67,7 +68,7 @@ function SessionGroup(props: SessionListProps) {
 
 type RowProps = SessionListProps & { session: ChatSession; isSelected: boolean }
 
-function SessionRow({ agentName, session, isSelected, onClose, onDelete, onChosen }: RowProps) {
+function SessionRow({ agentName, session, isSelected, onRename, onClose, onDelete, onChosen }: RowProps) {
   const title = titleOf(session)
   return (
     <li className="group/row relative">
@@ -99,6 +100,7 @@ function SessionRow({ agentName, session, isSelected, onClose, onDelete, onChose
             <IconButton size="sm" label={`Actions for “${title}”`} icon={<MoreHorizontal aria-hidden />} />
           }
           items={[
+            { label: 'Rename…', icon: <Pencil aria-hidden />, onSelect: () => onRename(session) },
             session.status === 'active' && {
               label: 'Close',
               hint: 'Read-only; the messages are kept',
@@ -119,7 +121,7 @@ function SessionRow({ agentName, session, isSelected, onClose, onDelete, onChose
   )
 }
 
-/** The first line of its first message, if any. */
+/** Its name, or the first line of its first message, if any. */
 export function titleOf({ title }: Pick<ChatSession, 'title'>): string {
   return title ?? 'New conversation'
 }

@@ -20,10 +20,10 @@ import { IconButton } from '../../ui/button.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Menu } from '../../ui/menu.tsx'
+import { RenameDialog } from '../chat/rename-dialog.tsx'
 import { CallButton } from '../voice/call-button.tsx'
 import { conversationName } from './conversation-name.ts'
 import { workspaceKeys } from './queries.ts'
-import { RenameDialog } from './rename-dialog.tsx'
 import { useConversationActions } from './use-conversation-actions.ts'
 
 const route = getRouteApi('/workspace/frame')

@@ -1,4 +1,4 @@
-import { ConversationTitle } from '@roost/contracts/conversations/workspace-conversations'
+import { ConversationTitle } from '@roost/contracts/conversations/chat'
 import { useId } from 'react'
 import { z } from 'zod'
 import { Button } from '../../ui/button.tsx'
