@@ -183,6 +183,24 @@ describe('the page', () => {
     await tab.context.close()
   })
 
+  test('finds a conversation by the text of a message', async () => {
+    for (let number = 0; number < 6; number += 1) await newSession()
+    const session = await newSession()
+    await sayBefore(session, 'first line\nabout pelicans [[reply:ok]]')
+    const tab = await openChat()
+    const aside = tab.page.getByRole('complementary', { name: 'Conversations' })
+    const rows = aside.getByRole('navigation').getByRole('link')
+    await rows.nth(6).waitFor()
+    await aside.getByRole('searchbox', { name: 'Search conversations' }).fill('PELICANS')
+    await rows.nth(1).waitFor({ state: 'detached' })
+    assert.match((await rows.textContent()) ?? '', /^first line/)
+    await aside.getByRole('searchbox').fill('no such text')
+    await aside.getByText('No conversation contains “no such text”.').waitFor()
+    await aside.getByRole('button', { name: 'Clear' }).click()
+    await rows.nth(6).waitFor()
+    await tab.context.close()
+  })
+
   test('deletes a conversation with Undo', async () => {
     const session = await newSession()
     await sayBefore(session, 'delete me [[reply:ok]]')

@@ -255,6 +255,12 @@ export const listSessions = endpoint({
   params: AgentParams,
   query: z.object({
     status: StatusFilter,
+    search: z
+      .string()
+      .trim()
+      .max(200)
+      .optional()
+      .describe('Only conversations with this text in their name or a message, in any case.'),
     limit: queryInteger(1, 200, 50),
     offset: queryInteger(0, 999_999_999, 0),
   }),

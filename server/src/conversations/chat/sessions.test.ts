@@ -66,6 +66,23 @@ test('a conversation is renamed by its person, also when closed; a name is one l
   )
 })
 
+test('conversations are found by a text in their name or messages, only by their person', async () => {
+  const { call, turn } = await startChatPlatform()
+  const notes = await turn('bob', '/chat', { message: 'Draft the NOTES' })
+  const { json: other } = await call('bob', 'POST', '/sessions', { title: '100% done_' })
+  const found = async (search: string, who: 'ann' | 'bob' = 'bob') => {
+    const reply = await call(who, 'GET', `/sessions?search=${encodeURIComponent(search)}`)
+    assert.equal(reply.status, 200)
+    return reply.json.map(({ id }: Loose) => id)
+  }
+  assert.deepEqual(await found('the notes'), [notes.run.session_id])
+  assert.deepEqual(await found('0% DONE_'), [other.id])
+  assert.deepEqual(await found('0_'), [])
+  assert.deepEqual(await found("' or 1=1 --"), [])
+  assert.equal((await found(' ')).length, 2)
+  assert.deepEqual(await found('the notes', 'ann'), [])
+})
+
 test('sessions can be created, made current, listed, read in pages and closed', async () => {
   const { call, turn } = await startChatPlatform()
   const first = await turn('ann', '/chat', { message: 'one' })

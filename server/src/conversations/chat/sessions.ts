@@ -125,7 +125,7 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
 
     async list(
       party: Party,
-      query: Page & { status?: 'active' | 'closed'; all?: boolean },
+      query: Page & { status?: 'active' | 'closed'; all?: boolean; search?: string | undefined },
     ): Promise<{ sessions: ChatSession[]; total: number }> {
       const { caller, agent } = party
       if (query.all && !isAdmin(caller)) throw new Fault('admin_required')
@@ -133,6 +133,7 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
         agentId: agent.id,
         holderId: query.all ? null : holderOf(caller),
         ...(query.status ? { status: query.status } : {}),
+        ...(query.search ? { search: query.search } : {}),
       }
       const [rows, total] = [await store.sessions(filter, query), await store.countSessions(filter)]
       return { sessions: await sessionViews(agent.name, rows), total }

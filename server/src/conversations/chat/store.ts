@@ -14,6 +14,8 @@ export type SessionFilter = {
   /** Null means everybody. */
   holderId: string | null
   status?: 'active' | 'closed'
+  /** A text in the name or a message; the case of ASCII letters does not matter. */
+  search?: string
 }
 
 /** Initial values of a conversation. */
@@ -30,6 +32,14 @@ export const blankSession = {
   remembers_from: 0,
 } as const satisfies Partial<SessionRow>
 
+function containing(text: string) {
+  const pattern = `%${text.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`
+  return sql<boolean>`(lower(coalesce(title, '')) like ${pattern} escape '\\' or exists (
+    select 1 from chat_messages
+    where chat_messages.session_id = chat_sessions.id and lower(content) like ${pattern} escape '\\'
+  ))`
+}
+
 /** The SQL of conversations. */
 export function chatStore(executor: Executor) {
   const db = executor.withTables<ChatTables>()
@@ -41,6 +51,7 @@ export function chatStore(executor: Executor) {
       .where('kind', '=', 'chat')
       .$if(filter.holderId !== null, (q) => q.where('holder_id', '=', filter.holderId ?? ''))
       .$if(filter.status !== undefined, (q) => q.where('status', '=', filter.status ?? 'active'))
+      .$if(!!filter.search, (q) => q.where(containing(filter.search ?? '')))
 
   return {
     /** Returns false when another session became current concurrently. */

@@ -1,6 +1,6 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import type { ChatSession } from '@roost/contracts/conversations/chat'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { MessageSquarePlus, MessagesSquare } from 'lucide-react'
 import { Suspense, useState } from 'react'
@@ -11,8 +11,16 @@ import { Sheet } from '../../ui/dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
+import { useDebounced } from '../../ui/use-debounced.ts'
 import { Conversation } from './conversation.tsx'
-import { beginSession, chatKeys, nameSession, sessionsQuery, turnCalls } from './queries.ts'
+import {
+  beginSession,
+  chatKeys,
+  foundSessionsQuery,
+  nameSession,
+  sessionsQuery,
+  turnCalls,
+} from './queries.ts'
 import { SessionList, type SessionListProps, titleOf } from './session-list.tsx'
 import { useLiveTurns } from './use-live-turns.ts'
 import { useSessionRemoval } from './use-session-removal.ts'
@@ -51,9 +59,14 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
   const { pending, remove } = useSessionRemoval(name)
   const [model, setModel] = useState<string | null>(null)
   const [renamed, setRenamed] = useState<ChatSession | null>(null)
-  const shown = sessions
-    .filter(({ id }) => pending.get(id) !== 'delete')
-    .map((session) => (pending.has(session.id) ? { ...session, status: 'closed' as const } : session))
+  const [search, setSearch] = useState('')
+  const searched = useDebounced(search.trim(), 250)
+  const found = useQuery({ ...foundSessionsQuery(api, name, searched), placeholderData: keepPreviousData })
+  const withPending = (all: readonly ChatSession[]) =>
+    all
+      .filter(({ id }) => pending.get(id) !== 'delete')
+      .map((session) => (pending.has(session.id) ? { ...session, status: 'closed' as const } : session))
+  const shown = withPending(sessions)
   const latest = shown.find(({ status }) => status === 'active')?.id
   const selected = requestedId === newSession ? null : (requestedId ?? latest ?? null)
 
@@ -62,6 +75,9 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
   const list: SessionListProps = {
     agentName: name,
     sessions: shown,
+    found: search.trim() !== '' && found.data ? withPending(found.data) : null,
+    search,
+    onSearch: setSearch,
     selected,
     onRename: setRenamed,
     onClose: (session) => remove(session, 'close'),

@@ -41,6 +41,15 @@ export const sessionsQuery = (api: Client, name: string) =>
       api.call(listSessions, { params: { name }, query: { limit: '200' }, signal }).then(byLatest),
   })
 
+/** Those with a text in their name or messages, latest first. */
+export const foundSessionsQuery = (api: Client, name: string, search: string) =>
+  queryOptions({
+    queryKey: [...chatKeys.all(name), 'found', search] as const,
+    queryFn: ({ signal }) =>
+      api.call(listSessions, { params: { name }, query: { limit: '50', search }, signal }).then(byLatest),
+    enabled: search !== '',
+  })
+
 function byLatest(sessions: ChatSession[]): ChatSession[] {
   const at = (session: ChatSession) => session.last_message_at ?? session.started_at
   return sessions.toSorted((a, b) => at(b).localeCompare(at(a)))

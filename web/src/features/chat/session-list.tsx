@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { Archive, MessageSquarePlus, MoreHorizontal, Pencil, Trash2 } from 'lucide-react'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
 import { Cost } from '../../ui/cost.tsx'
+import { SearchInput } from '../../ui/input.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
@@ -10,6 +11,10 @@ import { RelativeTime } from '../../ui/time.tsx'
 export type SessionListProps = {
   agentName: string
   sessions: readonly ChatSession[]
+  /** The conversations that contain the searched text; null without one. */
+  found: readonly ChatSession[] | null
+  search: string
+  onSearch: (text: string) => void
   /** Null: a conversation that has not begun. */
   selected: string | null
   onRename: (session: ChatSession) => void
@@ -19,10 +24,14 @@ export type SessionListProps = {
   onChosen?: () => void
 }
 
+/** A short list needs no search. */
+const searchedFrom = 6
+
 /** The user's conversations with an agent, latest first, closed ones below. */
 export function SessionList(props: SessionListProps) {
-  const { agentName, sessions, selected, onChosen } = props
-  const closed = sessions.filter(({ status }) => status === 'closed')
+  const { agentName, sessions, found, search, onSearch, selected, onChosen } = props
+  const listed = found ?? sessions
+  const closed = listed.filter(({ status }) => status === 'closed')
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="px-3 pt-3 pb-2">
@@ -37,9 +46,24 @@ export function SessionList(props: SessionListProps) {
           <MessageSquarePlus aria-hidden />
           New conversation
         </Link>
+        {(sessions.length >= searchedFrom || search !== '') && (
+          <SearchInput
+            label="Search conversations"
+            placeholder="Search"
+            className="mt-2"
+            maxLength={200}
+            value={search}
+            onValueChange={onSearch}
+          />
+        )}
       </div>
       <nav aria-label="Conversations" className="min-h-0 flex-1 overflow-y-auto px-2 pb-3">
-        <SessionGroup {...props} sessions={sessions.filter(({ status }) => status === 'active')} />
+        {found?.length === 0 && (
+          <p role="status" className="px-2 py-1 text-muted text-sm">
+            No conversation contains “{search.trim()}”.
+          </p>
+        )}
+        <SessionGroup {...props} sessions={listed.filter(({ status }) => status === 'active')} />
         {closed.length > 0 && (
           <>
             <h2 className="px-2 pt-4 pb-1 text-xs font-medium text-faint">Closed</h2>
