@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { repository } from '../machine/repository.ts'
 import { afterSecondRun, coverageLines, type FileOutcome, secondRun, timeLines } from './outcome.ts'
-import { runFiles } from './stages.ts'
+import { runFiles, runTests } from './stages.ts'
 
 const failed = (path: string): FileOutcome => ({
   path,
@@ -101,13 +101,20 @@ test('branch coverage is printed per package, and files below 70 % are listed, t
   assert.deepEqual(coverageLines([], '/root'), [])
 })
 
-test('a measured run reports the branches of sources, not of tests', async () => {
+test('a measured run reports the branches of sources, not of tests, and counts the other files too', async () => {
   const { NODE_TEST_CONTEXT: _, NODE_V8_COVERAGE: __, ...env } = process.env
-  const unit = join(repository.root, 'server/src/kit/figures.test.ts')
-  const stage = { env, signal: AbortSignal.timeout(60_000), isQuiet: true, measuresCoverage: true }
-  const { outcome } = await runFiles([unit], [], stage)
-  const paths = outcome?.coverage.map(({ path }) => path) ?? []
+  const unit = 'server/src/kit/figures.test.ts'
+  const other = 'contracts/src/kit/csv.test.ts'
+  const stage = { env, signal: AbortSignal.timeout(60_000), isQuiet: true }
+  const alone = await runFiles([unit], [], stage)
+  const { isGreen, counts, coverage } = await runTests([unit, other], [], {
+    ...stage,
+    measuresCoverage: true,
+  })
+  assert.ok(isGreen)
+  assert.ok((counts?.passed ?? 0) > (alone.outcome?.counts.passed ?? 0))
+  const paths = coverage.map(({ path }) => path)
   assert.ok(paths.includes(join(repository.root, 'server/src/kit/figures.ts')), paths.join())
-  assert.ok(!paths.includes(unit))
-  assert.ok(outcome?.coverage.every(({ covered, branches }) => covered > 0 || branches === 0))
+  assert.ok(!paths.includes(join(repository.root, unit)))
+  assert.ok(coverage.every(({ covered, branches }) => covered > 0 || branches === 0))
 })

@@ -8,6 +8,16 @@ export type FileCoverage = { path: string; branches: number; covered: number }
 /** `coverage` is empty unless the run measured it. */
 export type Outcome = { counts: Counts; files: FileOutcome[]; coverage: FileCoverage[] }
 
+/** The outcome of runs of different files. */
+export function joined(outcomes: readonly Outcome[]): Outcome {
+  const total = (field: keyof Counts) => outcomes.reduce((sum, { counts }) => sum + counts[field], 0)
+  return {
+    counts: { passed: total('passed'), failed: total('failed'), skipped: total('skipped') },
+    files: outcomes.flatMap(({ files }) => files),
+    coverage: outcomes.flatMap(({ coverage }) => coverage),
+  }
+}
+
 /** With more failed files than this, none runs again. */
 const maxRepeatedFiles = 6
 
