@@ -97,7 +97,7 @@ export async function openBench({
         faults: [],
         requests: [],
         failures: [],
-        goto: (path) => goto(page, platform.url + path),
+        goto: async (path) => void (await page.goto(platform.url + path)),
       }
       watch(tab, platform.url)
       tabs.add(tab)
@@ -107,16 +107,6 @@ export async function openBench({
       await browser.close()
       await platform[Symbol.asyncDispose]()
     },
-  }
-}
-
-/** Chromium ends a navigation when the machine's networks change, as they do whenever an agent starts. */
-async function goto(page: Page, url: string): Promise<void> {
-  try {
-    await page.goto(url)
-  } catch (error) {
-    if (!String(error).includes('ERR_NETWORK_CHANGED')) throw error
-    await page.goto(url)
   }
 }
 

@@ -20,7 +20,7 @@ export function createContextPool(browser: Browser, origin: string) {
     free.set(kind, pool)
     const pooled = pool.pop()
     const context = pooled ?? (await browser.newContext(options))
-    const page = await context.newPage()
+    const page = withSteadyNavigation(await context.newPage())
     if (pooled) await empty(context, page, origin)
     return {
       page,
@@ -39,4 +39,21 @@ async function empty(context: BrowserContext, page: Page, origin: string): Promi
   const storageTypes = 'cookies,local_storage,indexeddb,service_workers,cache_storage'
   await session.send('Storage.clearDataForOrigin', { origin, storageTypes })
   await session.detach()
+}
+
+/** Chromium ends a navigation when the machine's networks change, as they do whenever an agent starts. */
+function withSteadyNavigation(page: Page): Page {
+  const [goto, reload] = [page.goto.bind(page), page.reload.bind(page)]
+  page.goto = (...args) => repeated(() => goto(...args))
+  page.reload = (...args) => repeated(() => reload(...args))
+  return page
+}
+
+async function repeated<Result>(navigate: () => Promise<Result>): Promise<Result> {
+  try {
+    return await navigate()
+  } catch (error) {
+    if (!String(error).includes('ERR_NETWORK_CHANGED')) throw error
+    return navigate()
+  }
 }

@@ -95,7 +95,9 @@ describe('the terminal', () => {
       (getComputedStyle(span).color.match(/\d+/g) ?? []).map(Number),
     )
     assert.ok(most > red && most > blue, 'it has its own colour')
-    await page.keyboard.type('sleep 600\n')
+    // Its answer shows that it runs: a program that is just starting would not get the signal.
+    await page.keyboard.type('cat\nping\n')
+    await screen(page).getByText('ping').nth(1).waitFor()
     await page.keyboard.press('Control+c')
     await screen(page).getByText('^C').waitFor()
     await page.setViewportSize({ width: 500, height: 700 })

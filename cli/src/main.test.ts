@@ -24,6 +24,7 @@ test('2 for an invalid command line, with a sentence that names the invalid part
     [['test', 'checks/cluster'], /The tests in checks\/cluster run with --cluster/],
     [['test', '--cluster', 'cli'], /No test file in checks\/cluster matches cli/],
     [['test', '--cluster', '--quick'], /--cluster takes only paths and --name/],
+    [['test', '--release', 'cli'], /--release takes no path and no other option/],
     [['doctor', '--fix'], /Unknown option --fix/],
     [['version', 'x'], /Unexpected argument "x"/],
     [['servers', 'use'], /Missing argument NAME/],

@@ -17,7 +17,7 @@ import {
   staticStages,
   type TestsRun,
 } from './testing/stages.ts'
-import { clusterTests, findTestFiles, isClusterTest, runOrder } from './testing/test-files.ts'
+import { clusterTests, findTestFiles, isClusterTest, isReleaseTest, runOrder } from './testing/test-files.ts'
 import { listProblems, readUnstableList, unlisted, unstableListPath } from './testing/unstable.ts'
 
 export const test: Command = {
@@ -28,6 +28,7 @@ export const test: Command = {
     'roost test --quick',
     'roost test --fuzz',
     'roost test --runtime NAME [PATH]…',
+    'roost test --release',
     'roost test --cluster [PATH]…',
     '',
     'PATH            run only these test files, or those of a folder; skip the static checks',
@@ -39,6 +40,8 @@ export const test: Command = {
     '                ROOST_FUZZ_SEED repeats a run, ROOST_FUZZ_ROUNDS sets its length (60)',
     '--runtime NAME  run the acceptance tests of agents, chat, tasks, files and the terminal with this OCI',
     '                runtime, such as runsc (gVisor, installed when missing), and print what works',
+    '--release       run only the tests that precede a release: the images with Docker Compose, and upgrades from',
+    '                earlier versions; without this option they run only by their path',
     '--cluster       run only the tests on a Kubernetes cluster, which this command builds and starts here; skip',
     '                them with the reason where none can run; ROOST_CLUSTER_CACHE selects the folder of the build',
   ],
@@ -51,13 +54,16 @@ export const test: Command = {
         quick: { type: 'boolean', default: false },
         fuzz: { type: 'boolean', default: false },
         runtime: { type: 'string' },
+        release: { type: 'boolean', default: false },
         cluster: { type: 'boolean', default: false },
       },
       allowPositionals: true,
     })
-    const { runtime, cluster } = values
-    const isPart = positionals.length > 0 || values.name.length > 0 || runtime !== undefined || cluster
+    const { runtime, cluster, release } = values
+    const isChosen = positionals.length > 0 || values.name.length > 0 || runtime !== undefined || cluster
+    const isPart = isChosen || release
     const isFixed = values.quick || values.fuzz || values['no-setup']
+    if (release && (isChosen || isFixed)) throw new UsageError('--release takes no path and no other option.')
     if (runtime !== undefined && (isFixed || cluster))
       throw new UsageError('--runtime takes only paths and --name.')
     if (cluster && isFixed) throw new UsageError('--cluster takes only paths and --name.')
@@ -74,7 +80,11 @@ export const test: Command = {
     }
     const paths = positionals.length > 0 ? positionals : runtime ? runtimeTests : []
     const found = findTestFiles(repository.root, paths, process.cwd())
-    const files = runOrder(found.filter((path) => isClusterTest(path) === cluster))
+    const files = runOrder(
+      found.filter(
+        (path) => isClusterTest(path) === cluster && (isChosen || isReleaseTest(path) === release),
+      ),
+    )
     if (files.length === 0) throw new UsageError(noFilesMessage({ positionals, found, cluster }))
 
     const stop = createStopRequest()

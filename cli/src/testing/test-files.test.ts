@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { findTestFiles, isClusterTest, runOrder } from './test-files.ts'
+import { findTestFiles, isClusterTest, isReleaseTest, runOrder } from './test-files.ts'
 
 const files = [
   'server/src/a.test.ts',
@@ -29,6 +29,13 @@ test('a filter is a file, a folder relative to the working folder or the reposit
 test('tests on a cluster are those below their folder', () => {
   assert.equal(isClusterTest('checks/cluster/a.test.ts'), true)
   assert.equal(isClusterTest('checks/clusters.test.ts'), false)
+})
+
+test('tests of images and upgrades precede a release; the list of settings is checked each time', () => {
+  assert.equal(isReleaseTest('checks/compose/scale.test.ts'), true)
+  assert.equal(isReleaseTest('checks/upgrades/rolling.test.ts'), true)
+  assert.equal(isReleaseTest('checks/compose/files.test.ts'), false)
+  assert.equal(isReleaseTest('checks/compose.test.ts'), false)
 })
 
 test('acceptance and browser files alternate evenly, all others follow', () => {
