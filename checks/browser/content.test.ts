@@ -162,7 +162,7 @@ test('a code block is saved under the name of its language', async () => {
   const { page } = tab
   await bench.show(page, { kind: 'markdown', text: '```python\nprint(1)\n```' })
   const saved = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Save to a file' }).click()
+  await page.getByRole('button', { name: 'Download code' }).click()
   const download = await saved
   assert.equal(download.suggestedFilename(), 'code.py')
   assert.equal(await readFile(await download.path(), 'utf8'), 'print(1)')

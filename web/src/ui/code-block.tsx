@@ -46,7 +46,7 @@ export function CodeBlock({ code, language = '', title, isStreaming = false, cla
         )}
         <IconButton
           size="sm"
-          label="Save to a file"
+          label="Download code"
           icon={<Download aria-hidden />}
           onClick={() => saveBlob(new Blob([code], { type: 'text/plain' }), codeFileName(title, language))}
         />
