@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
 import { formatPercent } from '../../lib/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Cost } from '../../ui/cost.tsx'
@@ -125,6 +126,7 @@ export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
   const navigate = useNavigate()
   const { filter, sort, setSort, clear } = useSort()
   const selection = useRowSelection(rows, nameOf, JSON.stringify(filter))
+  const mayEditAny = useMemo(() => rows.some((row) => row.may_edit), [rows])
   return (
     <>
       <AgentSelection selection={selection} />
@@ -139,8 +141,8 @@ export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
         sort={sort}
         onSortChange={setSort}
         selected={selection.selected}
-        onSelectedChange={selection.setSelected}
         whyNotSelectable={whyNotSelectable}
+        {...(mayEditAny ? { onSelectedChange: selection.setSelected } : {})}
         columnChoice="fleet"
         isLoading={isLoading}
         empty={<NoMatch onClear={clear} />}
@@ -151,8 +153,11 @@ export function FleetTable({ rows, isLoading }: { rows: FleetRow[]; isLoading: b
 
 const nameOf = (row: FleetRow) => row.name
 
-const whyNotSelectable = (row: FleetRow) =>
-  row.is_system ? 'The platform manages the system agent. Open its page to change it.' : null
+/** Most actions on several agents are the owner's. */
+function whyNotSelectable(row: FleetRow): string | null {
+  if (row.is_system) return 'The platform manages the system agent. Open its page to change it.'
+  return row.may_edit ? null : 'Only the owner and admins can change the agent.'
+}
 
 /** The order in the address: `cost` or `-cost`; by name when missing. */
 function useSort() {
