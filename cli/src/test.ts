@@ -22,7 +22,7 @@ import { listProblems, readUnstableList, unlisted, unstableListPath } from './te
 
 export const test: Command = {
   name: 'test',
-  summary: 'Set up what tests need, then run every check and test of this repository.',
+  summary: 'Set up what tests need, then run the checks and tests of this repository.',
   usage: [
     'roost test [PATH or part of a path]… [--name PATTERN] [--no-setup]',
     'roost test --quick',
