@@ -49,11 +49,14 @@ function withSteadyNavigation(page: Page): Page {
   return page
 }
 
-async function repeated<Result>(navigate: () => Promise<Result>): Promise<Result> {
+/** The error page that Chromium shows then interrupts the next navigation, too. */
+const lostNavigation = /ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:/
+
+async function repeated<Result>(navigate: () => Promise<Result>, attempts = 5): Promise<Result> {
   try {
     return await navigate()
   } catch (error) {
-    if (!String(error).includes('ERR_NETWORK_CHANGED')) throw error
-    return navigate()
+    if (attempts === 1 || !lostNavigation.test(String(error))) throw error
+    return repeated(navigate, attempts - 1)
   }
 }

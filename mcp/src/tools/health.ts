@@ -36,6 +36,13 @@ export const healthTools: Tool[] = [
     requests: [
       request(getFleetStats, {
         as: { agent: 'agent_name' },
+        leftOut: {
+          start_time: 'The MCP contract names the period by its hours.',
+          end_time: 'The MCP contract names the period by its hours.',
+          model: 'The MCP contract has no such filter.',
+          person: 'The MCP contract has no such filter.',
+          tag: 'The MCP contract has no such filter.',
+        },
         differs: { hours: 'The MCP contract allows 1 to 168; a longer summary is too coarse to act on.' },
       }),
       request(getAgentActivity, {

@@ -63,13 +63,15 @@ test('a followed collection changes with its events, and is listed again after a
 })
 
 test('waiting for a state rejects with the last state when the time is over', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
   const api = await serve(t, (request, response) => {
     if (!request.url?.includes('watch=1')) response.end(list(1, object('lonely', 1)))
   })
-  await assert.rejects(
-    api.until('/things', () => undefined, 50),
-    /did not reach the state within 50 ms:[\s\S]*lonely/,
-  )
+  const listed = Promise.withResolvers<void>()
+  const waiting = api.until('/things', () => listed.resolve(), 50)
+  await listed.promise
+  t.mock.timers.tick(50)
+  await assert.rejects(waiting, /did not reach the state within 50 ms:[\s\S]*lonely/)
 })
 
 /** Starts an API server with a certificate of its own, and returns a client of it. */
