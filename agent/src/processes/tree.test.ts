@@ -37,6 +37,13 @@ for (const [name, user] of Object.entries(users)) {
     }
   })
 
+  test(`marked processes yield the processor to the agent program (${name})`, async () => {
+    const marked = withMark(`nice-${process.pid}`, '/usr/bin/nice', [])
+    const { command, args, options } = identities.as(user, ...marked)
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] })
+    assert.equal(Number((await child.stdout.toArray()).join('')), 10)
+  })
+
   test(`a daemon that clears its environment and detaches is found (${name})`, async () => {
     const tree = createProcessTree(user, identities)
     const marker = `detached-${process.pid}-${name}`

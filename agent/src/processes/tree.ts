@@ -34,14 +34,16 @@ export function markOf(marker: string): number {
 }
 
 /**
- * Wraps `command` to start with the mark. It also makes the kernel kill these processes before the program
- * that reports it. `before` is shell code that runs first, as the same user.
+ * Wraps `command` to start with the mark. Under shortage it also loses before the program that reports it: the kernel
+ * kills these processes first, and they get a tenth of its processor time, so that it can end hundreds of them.
+ * `before` is shell code that runs first, as the same user.
  */
 export function withMark(marker: string, command: string, args: string[], before = ''): [string, string[]] {
   const mark = markOf(marker)
   // dash has the option in its `ulimit`, which saves a process; other shells need prlimit.
   const script = `{ echo 500 >/proc/self/oom_score_adj
-ulimit -w ${mark} || /usr/bin/prlimit --pid $$ --locks=${mark}:${mark}; } 2>/dev/null
+ulimit -w ${mark} || /usr/bin/prlimit --pid $$ --locks=${mark}:${mark}
+/usr/bin/renice -n 10 -p $$ >&2; } 2>/dev/null
 ${before}
 exec "$@"`
   return ['/bin/sh', ['-c', script, 'sh', command, ...args]]
