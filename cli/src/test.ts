@@ -14,10 +14,11 @@ import {
   runTests,
   type StageOptions,
   type StaticStage,
+  startLimitMs,
   staticStages,
   type TestsRun,
 } from './testing/stages.ts'
-import { clusterTests, findTestFiles, isClusterTest, isReleaseTest, runOrder } from './testing/test-files.ts'
+import { clusterTests, findTestFiles, isClusterTest, isReleaseTest } from './testing/test-files.ts'
 import { listProblems, readUnstableList, unlisted, unstableListPath } from './testing/unstable.ts'
 
 export const test: Command = {
@@ -80,10 +81,8 @@ export const test: Command = {
     }
     const paths = positionals.length > 0 ? positionals : runtime ? runtimeTests : []
     const found = findTestFiles(repository.root, paths, process.cwd())
-    const files = runOrder(
-      found.filter(
-        (path) => isClusterTest(path) === cluster && (isChosen || isReleaseTest(path) === release),
-      ),
+    const files = found.filter(
+      (path) => isClusterTest(path) === cluster && (isChosen || isReleaseTest(path) === release),
     )
     if (files.length === 0) throw new UsageError(noFilesMessage({ positionals, found, cluster }))
 
@@ -114,6 +113,7 @@ export const test: Command = {
       const tests = await runTests(files, values.name, {
         ...stage,
         measuresCoverage: !isPart,
+        startUntil: isPart ? undefined : from + startLimitMs,
         // Each file has a cluster of its own.
         concurrency: cluster ? 1 : undefined,
       })
@@ -185,7 +185,7 @@ async function runQuick(): Promise<number> {
     progress.line(`\n— node --test (${plan.tests.length} files)`)
     const tests: TestsRun =
       plan.tests.length === 0
-        ? { isGreen: true, counts: noTests, unstable: [], times: [], coverage: [] }
+        ? { isGreen: true, counts: noTests, unstable: [], times: [], coverage: [], leftOut: [] }
         : await runTests(plan.tests, [], stage)
     const failed: string[] = []
     for (const { name, isGreen, lines, time } of await checks) {
@@ -205,15 +205,12 @@ async function runQuick(): Promise<number> {
   }
 }
 
-/** Fails a full run when the list of unstable tests has a problem or lacks a file that is unstable. */
+/** Names the unstable files that are not listed. Fails a full run when the list itself has a problem. */
 async function unstableProblems({ unstable }: TestsRun, progress: Progress): Promise<string[]> {
   const list = await readUnstableList(repository.root)
-  const problems = [
-    ...unlisted(unstable, list).map(
-      (file) => `${file} passed only in its second run: fix it, or list it in ${unstableListPath}`,
-    ),
-    ...listProblems(list, new Date()),
-  ]
+  for (const file of unlisted(unstable, list))
+    progress.line(`${file} passed only in its second run: fix it, or list it in ${unstableListPath}`)
+  const problems = listProblems(list, new Date())
   for (const problem of problems) progress.line(problem)
   return problems.length > 0 ? [unstableListPath] : []
 }
@@ -226,6 +223,10 @@ function summary({ times, failed, tests, isStopped }: Ending): string[] {
   lines.push(...tests.times)
   lines.push(...coverageLines(tests.coverage, repository.root))
   if (tests.unstable.length > 0) lines.push(`Passed only in the second run: ${tests.unstable.join(', ')}`)
+  if (tests.leftOut.length > 0) {
+    const limit = duration(startLimitMs)
+    lines.push(`Left out, because they had not started after ${limit}: ${tests.leftOut.join(', ')}`)
+  }
   if (isStopped) lines.push('Stopped before the end.')
   else if (failed.length > 0) lines.push(`Failed: ${failed.join(', ')}`)
   if (tests.counts) {

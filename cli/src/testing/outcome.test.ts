@@ -80,6 +80,22 @@ test('a real run reports each file: passed, failed, exited early, never ended', 
   }
 })
 
+test('a file that would start after the deadline is left out, without failing the run', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'roost-late-'))
+  try {
+    const path = join(folder, 'late.test.ts')
+    await writeFile(path, "import { test } from 'node:test'\ntest('one', () => { throw new Error('no') })\n")
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const stage = { env, signal: new AbortController().signal, isQuiet: true }
+    const late = await runFiles([path], [], { ...stage, startUntil: Date.now() - 1 })
+    assert.deepEqual([late.isGreen, late.leftOut, late.outcome?.counts.failed], [true, [path], 0])
+    const early = await runFiles([path], [], { ...stage, startUntil: Date.now() + 600_000 })
+    assert.deepEqual([early.isGreen, early.leftOut], [false, []])
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('branch coverage is printed per package, and files below 70 % are listed, the lowest first', () => {
   const file = (path: string, covered: number, branches: number) => ({
     path: `/root/${path}`,

@@ -66,9 +66,11 @@ export async function runStaticQuietly(
 }
 
 /** Limit per test; `watchdog.ts` has the limit per file. */
-const testTimeoutMs = 5 * 60_000
+const testTimeoutMs = 8 * 60_000
 /** Limit for all files together. It ends the run early enough to report which files have finished. */
 const totalTimeoutMs = 83 * 60_000
+/** In a full run, files that have not started after this time are left out and named: a busy machine is no failure. */
+export const startLimitMs = 60 * 60_000
 
 export type TestsRun = {
   isGreen: boolean
@@ -80,6 +82,8 @@ export type TestsRun = {
   times: string[]
   /** Branches of the source files of the server and the agent; empty unless measured. */
   coverage: FileCoverage[]
+  /** Files that did not start before the deadline; paths below the repository. */
+  leftOut: string[]
 }
 
 /**
@@ -88,14 +92,15 @@ export type TestsRun = {
  */
 export async function runTests(files: string[], names: string[], options: TestsOptions): Promise<TestsRun> {
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(totalTimeoutMs)])
-  const first = await runMeasured(files, names, { ...options, signal })
+  const first = await runInGroups(files, names, { ...options, signal })
   const { outcome } = first
-  if (!outcome) return { isGreen: false, counts: null, unstable: [], times: [], coverage: [] }
+  if (!outcome) return { isGreen: false, counts: null, unstable: [], times: [], coverage: [], leftOut: [] }
   const base = {
     counts: outcome.counts,
     unstable: [],
     times: timeLines(outcome, repository.root),
     coverage: outcome.coverage,
+    leftOut: first.leftOut.map((path) => relative(repository.root, path)),
   }
   const repeated = first.isGreen || signal.aborted ? [] : secondRun(outcome)
   if (repeated.length === 0) return { ...base, isGreen: first.isGreen }
@@ -104,6 +109,7 @@ export async function runTests(files: string[], names: string[], options: TestsO
     signal,
     concurrency: 1,
     measuresCoverage: false,
+    startUntil: undefined,
   })
   if (!second.outcome) return { ...base, isGreen: false }
   const passedAgain = new Map(second.outcome.files.map(({ path, isGreen }) => [path, isGreen]))
@@ -115,25 +121,33 @@ export async function runTests(files: string[], names: string[], options: TestsO
   }
 }
 
-/** Measuring takes a sixth longer, so only the files of the measured packages are run with it. */
-async function runMeasured(files: string[], names: string[], options: TestsOptions): Promise<FilesRun> {
+/**
+ * Runs the quick files first, so that the deadline leaves out the fewest. Measuring takes a sixth longer, so only the
+ * files of the measured packages are run with it.
+ */
+async function runInGroups(files: string[], names: string[], options: TestsOptions): Promise<FilesRun> {
   if (!options.measuresCoverage) return runFiles(files, names, options)
-  const measured = files.filter((path) => measuredPackages.some((name) => path.startsWith(`${name}${sep}`)))
-  const others = files.filter((path) => !measured.includes(path))
-  const runs = [
-    await runFiles(others, names, { ...options, measuresCoverage: false }),
-    await runFiles(measured, names, options),
-  ]
+  const isBelow = (path: string, folders: string[]) =>
+    folders.some((name) => path.startsWith(`${name}${sep}`))
+  const measured = files.filter((path) => isBelow(path, measuredPackages))
+  const slow = files.filter((path) => isBelow(path, ['checks']))
+  const others = files.filter((path) => !measured.includes(path) && !slow.includes(path))
+  const runs: FilesRun[] = []
+  for (const group of [measured, others, slow].filter(({ length }) => length > 0))
+    runs.push(await runFiles(group, names, { ...options, measuresCoverage: group === measured }))
   const outcomes = runs.flatMap(({ outcome }) => outcome ?? [])
   return {
     isGreen: runs.every(({ isGreen }) => isGreen),
     outcome: outcomes.length === runs.length ? joined(outcomes) : null,
+    leftOut: runs.flatMap(({ leftOut }) => leftOut),
   }
 }
 
 export type TestsOptions = StageOptions & {
   /** Measures which branches of the server and the agent run in the tests of their packages. */
   measuresCoverage?: boolean
+  /** Files that have not started at this time (in milliseconds since 1970) are left out. */
+  startUntil?: number | undefined
   /** Files that run concurrently; by default one more than there are processors, at most four. */
   concurrency?: number
   /** Suppresses the report of Node's runner. */
@@ -149,12 +163,13 @@ const coverageArgs = [
   '--test-coverage-exclude=**/test/**',
 ]
 
-/** A null outcome means that the runner broke off before its summary. */
-type FilesRun = { isGreen: boolean; outcome: Outcome | null }
+/** A null outcome means that the runner broke off before its summary. `leftOut`: absolute paths. */
+type FilesRun = { isGreen: boolean; outcome: Outcome | null; leftOut: string[] }
 
 /** Runs the files with Node's runner. */
 export async function runFiles(files: string[], names: string[], options: TestsOptions): Promise<FilesRun> {
   const outcomeFile = join(repository.local, `test-outcome-${process.pid}.json`)
+  const leftOutFile = join(repository.local, `tests-left-out-${process.pid}`)
   await mkdir(repository.local, { recursive: true })
   // Many tests run real engines and CLIs, which time out with many more files than processors. One more file than
   // processors uses the time in which others wait.
@@ -173,12 +188,19 @@ export async function runFiles(files: string[], names: string[], options: TestsO
   ]
   try {
     // Each file is its own process; the cache shares stripped and compiled modules between them.
-    const env = { NODE_COMPILE_CACHE: join(repository.local, 'compile-cache'), ...options.env }
+    const env = {
+      NODE_COMPILE_CACHE: join(repository.local, 'compile-cache'),
+      ...options.env,
+      // Read by `watchdog.ts`.
+      ROOST_TEST_START_UNTIL: options.startUntil === undefined ? '' : String(options.startUntil),
+      ROOST_TEST_LEFT_OUT: leftOutFile,
+    }
     const code = await runInherited(process.execPath, args, { ...options, env })
     const outcome = await readOutcome(outcomeFile)
-    return { isGreen: code === 0 && outcome !== null, outcome }
+    const leftOut = (await readFile(leftOutFile, 'utf8').catch(() => '')).split('\n').filter(Boolean)
+    return { isGreen: code === 0 && outcome !== null, outcome, leftOut }
   } finally {
-    await rm(outcomeFile, { force: true })
+    for (const path of [outcomeFile, leftOutFile]) await rm(path, { force: true })
   }
 }
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { findTestFiles, isClusterTest, isReleaseTest, runOrder } from './test-files.ts'
+import { findTestFiles, isClusterTest, isReleaseTest } from './test-files.ts'
 
 const files = [
   'server/src/a.test.ts',
@@ -36,15 +36,6 @@ test('tests of images and upgrades precede a release; the list of settings is ch
   assert.equal(isReleaseTest('checks/upgrades/rolling.test.ts'), true)
   assert.equal(isReleaseTest('checks/compose/files.test.ts'), false)
   assert.equal(isReleaseTest('checks/compose.test.ts'), false)
-})
-
-test('acceptance and browser files alternate evenly, all others follow', () => {
-  const acceptance = ['a', 'b', 'c', 'd'].map((name) => `checks/acceptance/${name}.test.ts`)
-  const browser = ['x', 'y'].map((name) => `checks/browser/${name}.test.ts`)
-  const rest = ['agent/src/a.test.ts', 'web/src/z.test.ts']
-  const [a, b, c, d] = acceptance
-  const [x, y] = browser
-  assert.deepEqual(runOrder([...acceptance, ...browser, ...rest]), [a, x, b, c, y, d, ...rest])
 })
 
 async function repository(t: TestContext): Promise<string> {

@@ -35,21 +35,6 @@ export function isReleaseTest(path: string): boolean {
   return path.startsWith('checks/upgrades/') || /^checks\/compose\/(compose|scale)\.test\.ts$/.test(path)
 }
 
-const slowFolders = [`checks${sep}acceptance${sep}`, `checks${sep}browser${sep}`]
-
-/**
- * Orders the files for a concurrent run. Browser files keep a processor busy, while acceptance files mostly wait,
- * so alternating them uses the pauses. The short files come last.
- */
-export function runOrder(files: string[]): string[] {
-  const isSlow = (path: string) => slowFolders.some((folder) => path.startsWith(folder))
-  const interleaved = slowFolders
-    .map((folder) => files.filter((path) => path.startsWith(folder)))
-    .flatMap((group) => group.map((path, index) => ({ path, position: (index + 0.5) / group.length })))
-    .sort((a, b) => a.position - b.position)
-  return [...interleaved.map(({ path }) => path), ...files.filter((path) => !isSlow(path))]
-}
-
 function list(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)

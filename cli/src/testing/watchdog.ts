@@ -1,16 +1,25 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs'
 import { after } from 'node:test'
 
 /** Limit per file; `--test-timeout` is the limit per test. */
-const fileLimitMs = 12 * 60_000
+const fileLimitMs = 15 * 60_000
 /** Time a file's process may continue after its last test. */
 const graceMs = Number(process.env.ROOST_TEST_GRACE_MS ?? 30_000)
 
 // Loaded into every process of Node's runner. A test that timed out can leave servers and programs behind, and the
 // runner would wait for them forever. This ends such a file as failed and prints its open resources.
 if (process.env.NODE_TEST_CONTEXT) {
+  leaveOutWhenLate()
   endAfter(fileLimitMs, `did not finish within ${fileLimitMs / 60_000} minutes`)
   after(() => endAfter(graceMs, `kept running for ${graceMs / 1000} s after its last test`))
+}
+
+/** Ends a file that starts after the run's deadline before its tests, and notes its path. See `stages.ts`. */
+function leaveOutWhenLate(): void {
+  const { ROOST_TEST_START_UNTIL: until, ROOST_TEST_LEFT_OUT: list } = process.env
+  if (!until || !list || Date.now() < Number(until)) return
+  appendFileSync(list, `${process.argv[1]}\n`)
+  process.exit(0)
 }
 
 function endAfter(ms: number, problem: string): void {
