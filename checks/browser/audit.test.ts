@@ -16,7 +16,7 @@ import {
 } from './bench.ts'
 import { reportFailure } from './evidence.ts'
 
-const path = '/settings?tab=audit'
+const path = '/audit'
 const agent = 'qa-a-name-that-goes-on-and-on-until-it-is-as-long-as-names-get'
 
 describe('the audit log', () => {

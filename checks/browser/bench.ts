@@ -147,7 +147,7 @@ export function weighedPages(agent: string) {
     {
       name: 'first page',
       path: '/',
-      ready: (page: Page) => page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor(),
+      ready: (page: Page) => page.getByRole('heading', { name: 'Home', level: 1 }).waitFor(),
       most: { scripts: 12, scriptKilobytes: 190 },
     },
     {

@@ -55,7 +55,7 @@ async function closeResults(page: Page, summary: string, rows: readonly RegExp[]
   await dialog(page).getByRole('button', { name: 'Close', exact: true }).last().click()
   await dialog(page).waitFor({ state: 'detached' })
 }
-const fleetRuns = (search: string) => `/operations?tab=executions&q=${encodeURIComponent(search)}`
+const fleetRuns = (search: string) => `/runs?q=${encodeURIComponent(search)}`
 
 /** Asserts that a table needs no sideways scrolling. */
 async function assertFits(page: Page, label: string): Promise<void> {
@@ -237,7 +237,7 @@ describe('retry with changes', () => {
 describe('selected agents', () => {
   const open = async (options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => {
     const tab = await bench.open(options)
-    await tab.goto('/?view=table&q=qa-bulk')
+    await tab.goto('/agents?view=table&q=qa-bulk')
     for (const name of spare) await tickBox(tab.page, `Select ${name}`).click()
     await bar(tab.page, 'agent').getByText('2 agents selected').waitFor()
     return tab
@@ -247,7 +247,7 @@ describe('selected agents', () => {
   test('are reviewed with a selection, and fit a phone', async () => {
     await reviewPage(bench, {
       name: 'agents-selected',
-      path: '/?view=table&q=qa-bulk',
+      path: '/agents?view=table&q=qa-bulk',
       ready: async (page) => {
         await tickBox(page, `Select ${busy}`).waitFor()
         await page.getByRole('checkbox', { name: 'Select all' }).click()
@@ -262,7 +262,7 @@ describe('selected agents', () => {
   test('exclude the system agent, with the reason', async () => {
     assert.ok((await agentRows()).some((row) => row.is_system))
     const tab = await bench.open()
-    await tab.goto('/?view=table')
+    await tab.goto('/agents?view=table')
     const box = tickBox(tab.page, /^Select .*: The platform manages the system agent/)
     await box.waitFor()
     assert.ok(await box.isDisabled())
@@ -305,7 +305,7 @@ describe('selected agents', () => {
   test('are not changed after Cancel, and what has not begun ends with Stop', async () => {
     const tab = await bench.open()
     const { page } = tab
-    await tab.goto('/?view=table&q=qa-bulk')
+    await tab.goto('/agents?view=table&q=qa-bulk')
     // Requests that end only when the test releases them.
     const held: (() => void)[] = []
     await page.route('**/api/agents/*/tags/slow', (route) => {

@@ -218,7 +218,7 @@ describe('the page', () => {
     const deletion = tab.page.waitForResponse((reply) => reply.request().method() === 'DELETE')
     await tab.page
       .getByRole('button', { name: 'New conversation' })
-      .or(tab.page.getByRole('link', { name: 'Dashboard' }))
+      .or(tab.page.getByRole('link', { name: 'Home', exact: true }))
       .first()
       .click()
     assert.equal((await deletion).status(), 200)

@@ -69,7 +69,7 @@ test('costs are grouped, limited and downloaded, and each group leads to its run
 
   // A group leads to its runs in the same period.
   await page.getByRole('region', { name: 'Costs by agent' }).getByRole('link', { name: spender }).click()
-  await page.waitForURL(/operations\?.*agent=qa-spender/)
+  await page.waitForURL(/runs\?.*agent=qa-spender/)
   // The costs page has a grid whose name contains this word.
   const runs = page.getByRole('grid', { name: 'Runs', exact: true })
   await runs.getByText('First cost').waitFor()
@@ -95,7 +95,7 @@ test('costs are grouped, limited and downloaded, and each group leads to its run
   assert.equal(await page.getByLabel('First day (UTC)').inputValue(), today)
   const bar = page.getByRole('region', { name: 'Costs by day' }).locator('.recharts-bar-rectangle').first()
   await bar.click()
-  await page.waitForURL(new RegExp(`operations\\?.*from=${today}`))
+  await page.waitForURL(new RegExp(`runs\\?.*from=${today}`))
   await runs.getByText('Second cost').waitFor()
   await page.goBack()
   await page.getByRole('grid', { name: 'Most expensive runs' }).getByText('Second cost').click()

@@ -28,7 +28,7 @@ test("a deleted agent's runs open from the list, also when another agent has its
   const tab = await bench.open()
   const { page } = tab
   const bash = page.getByRole('list', { name: 'Steps' }).getByRole('button', { name: /^Bash/ })
-  await tab.goto('/operations?tab=executions&q=Kept+beyond')
+  await tab.goto('/runs?q=Kept+beyond')
   const runs = page.getByRole('grid', { name: 'Runs' })
   await runs.getByText('deleted', { exact: true }).waitFor()
   await runs.getByRole('row').nth(1).focus()

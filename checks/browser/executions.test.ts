@@ -240,7 +240,7 @@ describe('runs of all agents', () => {
     const tab = await open()
     const { page } = tab
     const oneRun = page.getByRole('navigation', { name: 'Pages of runs' }).getByText('1 run', { exact: true })
-    await tab.goto('/operations?tab=executions&status=failed')
+    await tab.goto('/runs?status=failed')
     await history(page).getByRole('row').nth(1).waitFor()
     await eventually(
       () => history(page).getByRole('row').allInnerTexts(),
@@ -260,13 +260,13 @@ describe('runs of all agents', () => {
     await page.getByRole('heading', { name: 'Runs' }).click()
     await page.keyboard.press('g')
     await page.keyboard.press('e')
-    await page.waitForURL(/operations\?tab=executions$/)
+    await page.waitForURL(/\/runs$/)
     await closeTab(tab)
   })
 
   test('include a run that starts while the page is open', async () => {
     const tab = await open()
-    await tab.goto('/operations?tab=executions')
+    await tab.goto('/runs')
     await history(tab.page).getByRole('row').nth(1).waitFor()
     await task(name, 'Seen as it comes [[reply:yes]]')
     await history(tab.page).getByText('Seen as it comes').waitFor()
@@ -282,7 +282,7 @@ describe('runs of all agents', () => {
         body: JSON.stringify({ detail: 'Something failed.', error: 'internal_error', request_id: 'r1' }),
       }),
     )
-    await tab.goto('/operations?tab=executions')
+    await tab.goto('/runs')
     await tab.page.getByText('Could not load the runs').waitFor()
     await saveScreenshot(tab, 'fleet-executions-error')
     await assertAccessible(tab, 'runs that could not be loaded')
@@ -365,14 +365,14 @@ describe('screenshots for a reviewer', () => {
 
   test('tabs and lists: full and empty', async () => {
     const pages = [
-      ['dashboard-timeline', '/?view=timeline', 'Runs over time'],
+      ['agents-timeline', '/agents?view=timeline', 'Runs over time'],
       ['overview-full', `/agents/${name}?tab=overview`, 'Latest failures'],
       ['overview-empty', `/agents/${fresh}?tab=overview`, 'No run in this time'],
       ['executions-tab-full', tabOf(name), null],
       ['executions-tab-empty', tabOf(fresh), 'No runs yet'],
       ['executions-tab-several', tabOf(idle, '&ask=several'), 'Add task'],
-      ['fleet-executions-full', '/operations?tab=executions', null],
-      ['fleet-executions-no-match', '/operations?tab=executions&q=nothing-like-it', 'No matching runs'],
+      ['fleet-executions-full', '/runs', null],
+      ['fleet-executions-no-match', '/runs?q=nothing-like-it', 'No matching runs'],
     ] as const
     for (const [picture, path, words] of pages) {
       await review({

@@ -46,7 +46,7 @@ describe('with the mouse', () => {
     await page.getByLabel('Password', { exact: true }).fill(adminPassword)
     await page.getByLabel('Confirm password').fill(adminPassword)
     await page.getByRole('button', { name: 'Create admin account' }).click()
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
     bench.platform.token = await tokenOf(page)
   })
 
@@ -110,7 +110,7 @@ describe('with the mouse', () => {
     await page.getByRole('menuitem', { name: /Delete/ }).click()
     await page.getByLabel('Type qa-first to confirm').fill('qa-first')
     await page.getByRole('button', { name: /^Delete/ }).click()
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
     const reply = await bench.platform.request('GET', '/api/agents/qa-first')
     assert.equal(reply.status, 404)
     assert.deepEqual(tab.faults, [])
@@ -161,7 +161,7 @@ describe('with the keyboard alone', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.type(adminPassword)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
 
     await page.keyboard.press('Control+k')
     await focusOn(page.getByPlaceholder('Search or run a command…'))

@@ -126,7 +126,7 @@ describe('the guides', () => {
   test('a page of the application links to its guide, which opens apart', async () => {
     const tab = await bench.open()
     const { page } = tab
-    await tab.goto('/settings?tab=keys')
+    await tab.goto('/keys')
     await page.getByRole('button', { name: 'Help', exact: true }).click()
     const link = page.getByRole('link', { name: 'Guide: MCP keys' })
     assert.equal(await link.getAttribute('target'), '_blank')

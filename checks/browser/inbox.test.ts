@@ -17,7 +17,7 @@ import {
 import { reportFailure } from './evidence.ts'
 
 const name = 'qa-inbox'
-const path = '/operations?tab=queue'
+const path = '/inbox'
 const longTitle =
   'May I delete everything in the directory of the build that was made for the release before the last one, and its caches?'
 
@@ -83,7 +83,7 @@ describe('the inbox', () => {
       proposal: { build: 118 },
     })
     await items(page).getByText('Deploy build 118?').waitFor()
-    await page.getByRole('link', { name: /^Operations 1 waiting/ }).waitFor()
+    await page.getByRole('link', { name: /^Inbox 1 waiting/ }).waitFor()
     await page.getByText('tests', { exact: true }).waitFor()
     await page.keyboard.press('2')
     await page.getByText('Answered “Reject”.', { exact: true }).waitFor()
@@ -94,10 +94,10 @@ describe('the inbox', () => {
     await page.keyboard.press('1')
     await page.getByText('Answered “Approve”.', { exact: true }).waitFor()
     // Leaving the page runs pending actions.
-    await page.getByRole('link', { name: 'Dashboard' }).click()
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
     const answered = await becomes(id, 'responded')
     assert.equal(answered.response, 'Approve')
-    await page.getByRole('link', { name: 'Operations', exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Inbox', exact: true }).waitFor()
     await closeTab(tab)
   })
 
@@ -208,14 +208,14 @@ describe('the inbox', () => {
     await page.getByRole('button', { name: 'Answer…' }).click()
     await answer.getByRole('button', { name: 'Wait', exact: true }).click()
     await items(page).getByText('Merge 1?').waitFor({ state: 'detached' })
-    await page.getByRole('link', { name: 'Dashboard' }).click()
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
     for (const id of ids) assert.equal((await becomes(id, 'responded')).response, 'Wait')
 
     await tab.goto(path)
     await page.getByRole('checkbox', { name: 'Select all' }).click()
     await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
     await page.getByText('Inbox is empty').waitFor()
-    await page.getByRole('link', { name: 'Dashboard' }).click()
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
     await becomes(other.id, 'cancelled')
     await closeTab(tab)
   })

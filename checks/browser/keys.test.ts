@@ -17,7 +17,7 @@ import {
 import { reportFailure } from './evidence.ts'
 import { signInUser } from './users.ts'
 
-const path = '/settings?tab=keys'
+const path = '/keys'
 const longName =
   'A key whose name goes on and on until it is as long as the name of a key may ever become, or nearly'
 

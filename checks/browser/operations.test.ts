@@ -1,4 +1,4 @@
-/** The other tabs of the operations page: notifications, reports and health. */
+/** Notifications, reports and health: the tabs beside the questions and the list of agents. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { eventually, type Loose } from '../acceptance/platform.ts'
@@ -31,7 +31,7 @@ const open = async (at: string): Promise<Tab> => {
   return tab
 }
 
-describe('the operations page', () => {
+describe('beside the questions and the agents', () => {
   test('notifications are counted, acknowledged, and dismissed with Undo', async () => {
     const notify = async (fields: object) => {
       const body = { notification_type: 'info', agent_name: name, ...fields }
@@ -41,10 +41,10 @@ describe('the operations page', () => {
     }
     await reviewPage(bench, {
       name: 'notifications-empty',
-      path: '/operations?tab=notifications',
+      path: '/inbox?tab=notifications',
       ready: (page) => page.getByText('No new notifications').waitFor(),
     })
-    const tab = await open('/operations?tab=notifications')
+    const tab = await open('/inbox?tab=notifications')
     const { page } = tab
     const list = page.getByRole('list', { name: 'List of notifications' })
     const stateOf = async (id: string) =>
@@ -64,7 +64,7 @@ describe('the operations page', () => {
     await page.getByRole('link', { name: `Operations ${pending + 2} waiting`, exact: true }).waitFor()
     await reviewPage(bench, {
       name: 'notifications',
-      path: '/operations?tab=notifications',
+      path: '/inbox?tab=notifications',
       ready: (shown) => shown.getByText('40 minutes').waitFor(),
     })
     await page.getByRole('button', { name: 'Acknowledge “The index is built”' }).click()
@@ -96,7 +96,7 @@ describe('the operations page', () => {
   test('lists reports and shows each in its format', async () => {
     await reviewPage(bench, {
       name: 'reports-empty',
-      path: '/operations?tab=reports',
+      path: '/inbox?tab=reports',
       ready: (page) => page.getByText('No reports yet').waitFor(),
     })
     const key = await docker('exec', bench.platform.containerOf(name), 'printenv', 'ROOST_AGENT_KEY')
@@ -126,7 +126,7 @@ describe('the operations page', () => {
     ]
     const ids: string[] = []
     for (const { visible: _visible, ...report } of kinds) ids.push(await hand(report))
-    const tab = await open('/operations?tab=reports')
+    const tab = await open('/inbox?tab=reports')
     const { page } = tab
     for (const { title, visible } of kinds) {
       await page.getByRole('link', { name: title }).click()
@@ -143,17 +143,13 @@ describe('the operations page', () => {
     await tab.goto(`/agents/${name}?tab=reports`)
     await page.getByRole('link', { name: 'In words' }).click()
     await page.getByRole('heading', { name: 'In words' }).waitFor()
-    await tab.goto('/operations?tab=reports&report=nothing')
+    await tab.goto('/inbox?tab=reports&report=nothing')
     await page.getByText('Report not found').waitFor()
     await closeTab(tab)
     const reviews = [
-      ['reports', '/operations?tab=reports', 'Hour by hour'],
+      ['reports', '/inbox?tab=reports', 'Hour by hour'],
       ...kinds.slice(0, 4).map((kind, at) => {
-        return [
-          `report-${kind.display_hint}`,
-          `/operations?tab=reports&report=${ids[at]}`,
-          kind.visible,
-        ] as const
+        return [`report-${kind.display_hint}`, `/inbox?tab=reports&report=${ids[at]}`, kind.visible] as const
       }),
     ] as const
     for (const [picture, at, words] of reviews)
@@ -167,7 +163,7 @@ describe('the operations page', () => {
   test('lists agent health, worst first, and acknowledges an alert', async () => {
     await reviewPage(bench, {
       name: 'fleet-health',
-      path: '/operations?tab=health',
+      path: '/agents?tab=health',
       ready: async (page) => {
         await page.getByRole('grid', { name: 'Agent health' }).getByRole('row').nth(1).waitFor()
         const costs = page.getByRole('region', { name: 'Costs' })
@@ -200,7 +196,7 @@ describe('the operations page', () => {
       alerts = []
       return route.fulfill({ json: { ...alert, status: 'acknowledged' } })
     })
-    await tab.goto('/operations?tab=health')
+    await tab.goto('/agents?tab=health')
     await page.getByText('Look at its log.').waitFor()
     await saveScreenshot(tab, 'fleet-health-alert-light-desktop')
     await assertAccessible(tab, 'an alert')
@@ -218,7 +214,7 @@ describe('the operations page', () => {
   test('lists the replicas with their leases, and names versions that differ', async () => {
     const tab = await bench.open()
     const { page } = tab
-    await tab.goto('/operations?tab=health')
+    await tab.goto('/agents?tab=health')
     const replicas = page.getByRole('region', { name: 'Replicas' })
     await replicas.getByText('This one').waitFor()
     await replicas.getByText(/^\d+ leases?$/).click()
@@ -247,7 +243,7 @@ describe('the operations page', () => {
 
   // Late in the file, because it stops the agent.
   test('an emergency stop requires typed words, stops the fleet and reports the result', async () => {
-    const tab = await open('/operations?tab=health')
+    const tab = await open('/agents?tab=health')
     const { page } = tab
     await page.getByRole('button', { name: 'Emergency stop…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Stop everything?' })
@@ -269,7 +265,7 @@ describe('the operations page', () => {
   })
 
   test('restarts the selected agents after typed words', async () => {
-    const tab = await open('/operations?tab=health')
+    const tab = await open('/agents?tab=health')
     const { page } = tab
     await page.getByRole('button', { name: 'Restart agents…' }).click()
     const dialog = page.getByRole('dialog', { name: 'Restart agents?' })

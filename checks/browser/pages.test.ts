@@ -45,21 +45,25 @@ describe('the pages of a small fleet', () => {
   const heading = (name: string) => (page: Page) => page.getByRole('heading', { name }).first().waitFor()
   const pages: { name: string; path: string; ready(page: Page): Promise<unknown> }[] = [
     {
-      name: 'dashboard-tiles',
-      path: '/',
+      name: 'agents-tiles',
+      path: '/agents',
       ready: (page) => page.getByRole('link', { name: 'The Scout', exact: true }).waitFor(),
     },
     {
-      name: 'dashboard-table',
-      path: '/?view=table',
+      name: 'agents-table',
+      path: '/agents?view=table',
       ready: (page) => page.getByRole('grid', { name: 'Agents' }).getByText('The Scout').waitFor(),
     },
     {
-      name: 'dashboard-no-match',
-      path: '/?q=nothing-like-it',
+      name: 'agents-no-match',
+      path: '/agents?q=nothing-like-it',
       ready: (page) => page.getByText('No matching agents').waitFor(),
     },
-    { name: 'create-agent', path: '/?create=true', ready: (page) => page.getByRole('dialog').waitFor() },
+    {
+      name: 'create-agent',
+      path: '/agents?create=true',
+      ready: (page) => page.getByRole('dialog').waitFor(),
+    },
     { name: 'settings-general', path: '/settings', ready: heading('All agents') },
     {
       name: 'settings-integrations',
@@ -69,7 +73,7 @@ describe('the pages of a small fleet', () => {
     },
     {
       name: 'settings-keys',
-      path: '/settings?tab=keys',
+      path: '/keys',
       ready: (page) => page.getByText('Used by the build').waitFor(),
     },
     { name: 'settings-agents', path: '/settings?tab=agents', ready: heading('Parallel runs') },
@@ -245,7 +249,7 @@ describe('the pages of a small fleet', () => {
 
   test('new and stopped agents appear without a reload', async () => {
     const tab = await bench.open()
-    await tab.goto('/')
+    await tab.goto('/agents')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     await createAgent(bench.platform, 'qa-appears')
     const tile = tab.page.getByRole('listitem').filter({ hasText: 'qa-appears' })
@@ -266,7 +270,7 @@ describe('the pages of a small fleet', () => {
         .filter({ hasText: /^QS$/ })
         .first()
         .evaluate((picture) => getComputedStyle(picture).backgroundColor)
-    await tab.goto('/')
+    await tab.goto('/agents')
     const tile = page.getByRole('listitem').filter({ hasText: 'The Scout' })
     const onTile = await look(tile)
     await tab.goto('/agents/qa-scout')
@@ -284,7 +288,7 @@ describe('the pages of a small fleet', () => {
     assert.equal(set.status, 200)
     await tab.goto('/agents/qa-scout')
     await page.locator('header img[src^="data:image/png"]').waitFor()
-    await tab.goto('/')
+    await tab.goto('/agents')
     await tile.locator('img[src^="data:image/png"]').waitFor()
     await bench.platform.request('DELETE', '/api/agents/qa-scout/avatar')
     await closeTab(tab)
@@ -343,7 +347,7 @@ describe('the pages of a small fleet', () => {
 
   test('reports a lost connection and recovers automatically', async () => {
     const tab = await bench.open()
-    await tab.goto('/')
+    await tab.goto('/agents')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     await bench.platform.killApi()
     await tab.page.getByText('Live connection lost.', { exact: false }).waitFor()
@@ -356,7 +360,7 @@ describe('the pages of a small fleet', () => {
 
   test('a hidden tab sends no requests and refreshes when shown', async () => {
     const tab = await bench.open()
-    await tab.goto('/')
+    await tab.goto('/agents')
     await tab.page.getByRole('link', { name: 'The Scout', exact: true }).waitFor()
     // The last request of the page: the waiting count, whose code is a separate chunk.
     await eventually(
@@ -422,7 +426,7 @@ describe('page size', () => {
       )
     }
     const tab = await bench.open()
-    await tab.goto('/?view=table')
+    await tab.goto('/agents?view=table')
     const grid = tab.page.getByRole('grid', { name: 'Agents' })
     await grid.getByText('fleet-000').waitFor()
     const rows = await eventually(
@@ -438,7 +442,7 @@ describe('page size', () => {
   test('renders 200 tiles while scrolling and restores the scroll position', async () => {
     const tab = await bench.open()
     const { page } = tab
-    await tab.goto('/')
+    await tab.goto('/agents')
     const tiles = page.getByRole('main').getByRole('listitem')
     await tiles.nth(9).waitFor()
     const first = await tiles.count()
@@ -462,7 +466,7 @@ describe('page size', () => {
   test('a table drops columns that do not fit and keeps its column menu visible', async () => {
     for (const width of [1440, 1280, 1024, 360]) {
       const tab = await bench.open({ width })
-      await tab.goto('/?view=table')
+      await tab.goto('/agents?view=table')
       const grid = tab.page.getByRole('grid', { name: 'Agents' })
       await grid.getByText('fleet-000').waitFor()
       const { content, room } = await grid.evaluate((table) => {
@@ -479,7 +483,7 @@ describe('page size', () => {
     await bench.platform.request('PUT', '/api/agents/fleet-001/label', { label })
     const tab = await bench.open()
     const { page } = tab
-    await tab.goto('/?view=table')
+    await tab.goto('/agents?view=table')
     const name = page.getByRole('grid', { name: 'Agents' }).getByText(label)
     await name.hover()
     assert.equal(await name.getAttribute('title'), label)

@@ -39,7 +39,7 @@ after(async () => {
 })
 afterEach((context) => reportFailure(bench, context))
 
-const dashboard = (page: Page) => page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+const home = (page: Page) => page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
 const openTab = async (at = '/account', options: Parameters<Bench['open']>[0] = {}): Promise<Tab> => {
   const tab = await bench.open(options)
   await tab.goto(at)
@@ -147,11 +147,11 @@ describe('the palette', () => {
   test('lists recent items of this person only', async () => {
     const tab = await openTab()
     const { page } = tab
-    await run(page, 'audit', 'Audit log')
+    await run(page, 'audit', 'Audit')
     await page.waitForURL((url) => url.searchParams.get('tab') === 'audit')
     await page.keyboard.press('Control+k')
     const recent = page.getByRole('group', { name: 'Recent' })
-    await recent.getByRole('option', { name: 'Audit log' }).waitFor()
+    await recent.getByRole('option', { name: 'Audit', exact: true }).waitFor()
     const keys = await page.evaluate(() =>
       Object.keys(localStorage).filter((key) => key.startsWith('roost:palette')),
     )
@@ -226,22 +226,24 @@ describe('the palette', () => {
 
 describe('the help of a page', () => {
   test('opens with ? except in fields, has the guide and the shortcuts, and returns the focus', async () => {
-    const tab = await openTab('/settings?tab=keys')
+    const tab = await openTab('/keys')
     const { page } = tab
     const dialog = page.getByRole('dialog', { name: 'Help' })
-    await page.getByRole('link', { name: 'MCP keys' }).focus()
+    await page.getByRole('link', { name: 'Keys', exact: true }).focus()
     await page.keyboard.press('?')
     const guide = dialog.getByRole('link', { name: 'Guide: MCP keys' })
     await guide.waitFor()
     assert.equal(await guide.getAttribute('href'), '/help/operate/keys')
     assert.equal(await guide.getAttribute('target'), '_blank')
     assert.ok(await guide.evaluate((link) => link === document.activeElement))
-    for (const label of ['Search or run a command', 'Dashboard', 'Next row', 'Dismiss'])
+    for (const label of ['Search or run a command', 'Home', 'Next row', 'Dismiss'])
       await dialog.getByText(label, { exact: true }).waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
     assert.ok(
-      await page.getByRole('link', { name: 'MCP keys' }).evaluate((link) => link === document.activeElement),
+      await page
+        .getByRole('link', { name: 'Keys', exact: true })
+        .evaluate((link) => link === document.activeElement),
     )
     await run(page, 'shortcuts', 'Keyboard shortcuts')
     await guide.waitFor()
@@ -263,8 +265,15 @@ describe('the help of a page', () => {
         '/',
         '/library',
         '/library?tab=skills',
-        '/operations',
-        '/operations?tab=executions',
+        '/inbox',
+        '/agents',
+        '/agents?tab=health',
+        '/runs',
+        '/schedules',
+        '/costs',
+        '/people',
+        '/keys',
+        '/audit',
         '/settings',
         '/account',
         '/m',
@@ -289,7 +298,7 @@ describe('the help of a page', () => {
       name: 'help-dialog',
       path: '/',
       ready: async (page) => {
-        await dashboard(page)
+        await home(page)
         await page.keyboard.press('?')
         await page.getByRole('dialog', { name: 'Help' }).waitFor()
       },

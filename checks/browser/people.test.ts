@@ -16,7 +16,7 @@ import {
 import { reportFailure } from './evidence.ts'
 import { signInUser } from './users.ts'
 
-const path = '/settings?tab=access'
+const path = '/people'
 const ann = 'ann@example.com'
 const longAddress =
   'somebody-with-a-name-that-goes-on-and-on-until-it-ends@a-long-name-of-an-organisation.example.com'
@@ -223,8 +223,8 @@ describe('users and access', () => {
 
   test('users who are not admins see neither users nor the audit log', async () => {
     const tab = await open({ token: annToken })
-    await tab.page.getByRole('heading', { name: 'MCP keys' }).waitFor()
-    assert.equal(await tab.page.getByRole('link', { name: 'Users and access' }).count(), 0)
+    await tab.page.getByText('Only admins can view all accounts').waitFor()
+    assert.equal(await tab.page.getByRole('link', { name: 'People', exact: true }).count(), 0)
     assert.ok(!tab.requests.includes('GET /api/users'))
     await closeTab(tab)
   })

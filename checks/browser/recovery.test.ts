@@ -54,7 +54,7 @@ describe('a broken network', { concurrency: 3 }, () => {
 
   test('while loading parts of a page leaves nothing missing', async () => {
     const tab = await open()
-    await tab.goto('/')
+    await tab.goto('/agents')
     const agent = tab.page.getByRole('link', { name, exact: true })
     await agent.waitFor()
     const files = await breakNetwork(tab, /\/assets\/(agent|executions-tab|overview-tab)-/, 6)
@@ -62,13 +62,13 @@ describe('a broken network', { concurrency: 3 }, () => {
     await part(tab.page, 'Runs').click()
     await messageField(tab.page).waitFor()
     assert.equal(files.broken(), 6)
-    assert.equal(tab.requests.filter((request) => request === 'GET /').length, 1, 'the page stays')
+    assert.equal(tab.requests.filter((request) => request === 'GET /agents').length, 1, 'the page stays')
     await tab.context.close()
   })
 
   test('beyond the retries of a part shows an error, and the part loads later', async () => {
     const tab = await open()
-    await tab.goto('/')
+    await tab.goto('/agents')
     const files = await breakNetwork(tab, /\/assets\/executions-tab-|\/health$/)
     await tab.page.evaluate((path) => window.history.pushState({}, '', path), runs)
     await tab.page.getByText('Could not load this content').waitFor()
@@ -101,7 +101,7 @@ describe('a broken network', { concurrency: 3 }, () => {
 
   test('reported only by the browser stops nothing', async () => {
     const tab = await open()
-    await tab.goto('/')
+    await tab.goto('/agents')
     await tab.page.getByRole('link', { name, exact: true }).waitFor()
     await tab.page.evaluate(() => window.dispatchEvent(new Event('offline')))
     await tab.page.getByRole('link', { name, exact: true }).click()
@@ -117,7 +117,7 @@ describe('an expired session', () => {
     const tab = await bench.open({ token })
     const { page } = tab
     await page.clock.install()
-    await tab.goto('/')
+    await tab.goto('/agents')
     const figures = 'GET /api/telemetry/host'
     const requestCount = () => tab.requests.filter((request) => request === figures).length
     /** Longer than any interval of the page, so that all pending requests have been sent. */
@@ -162,7 +162,7 @@ describe('an updated platform', () => {
   test('reloads the page once', async () => {
     const tab = await open()
     const { page } = tab
-    await tab.goto('/')
+    await tab.goto('/agents')
     await page.getByRole('link', { name, exact: true }).waitFor()
     // The files of the build that the page started with no longer exist.
     await page.route(/\/assets\/executions-tab-/, (route) => route.fulfill({ status: 404, body: '' }))

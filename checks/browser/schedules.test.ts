@@ -280,7 +280,7 @@ describe('schedules', () => {
     const { id } = await createSchedule({ name: 'deleted too soon' })
     assert.equal((await api('DELETE', `/${id}`)).status, 204)
     await createSchedule({ name: 'of the fleet' })
-    const tab = await open('/operations?tab=schedules')
+    const tab = await open('/schedules')
     const { page } = tab
     const fleetRow = (title: string) =>
       page.getByRole('grid', { name: 'Schedules of all agents' }).getByRole('row').filter({ hasText: title })
@@ -310,7 +310,7 @@ describe('schedules', () => {
     await api('DELETE', `/${id}`)
     await reviewPage(bench, {
       name: 'schedules-fleet',
-      path: '/operations?tab=schedules',
+      path: '/schedules',
       ready: (opened) => opened.getByRole('list', { name: 'Deleted schedules' }).waitFor(),
     })
   })

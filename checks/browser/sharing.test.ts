@@ -150,10 +150,10 @@ describe('sharing', () => {
   })
 
   test('users with a share see no owner actions on the dashboard', async () => {
-    const ownerTab = await open('/?view=table')
+    const ownerTab = await open('/agents?view=table')
     await ownerTab.page.getByRole('checkbox', { name: `Select ${scout}` }).waitFor()
     await closeTab(ownerTab)
-    const userTab = await open('/?view=table', { token: annToken })
+    const userTab = await open('/agents?view=table', { token: annToken })
     await userTab.page.getByRole('grid', { name: 'Agents' }).getByText(scout).waitFor()
     assert.equal(await userTab.page.getByRole('checkbox').count(), 0)
     await userTab.page.getByRole('radio', { name: 'Tiles' }).click()
@@ -173,7 +173,7 @@ describe('sharing', () => {
       { token: key },
     )
     assert.equal(created.status, 201, created.text)
-    const inbox = '/operations?tab=queue'
+    const inbox = '/inbox'
     const ownerTab = await open(inbox)
     await ownerTab.page.getByRole('button', { name: 'Dismiss without answer' }).waitFor()
     await closeTab(ownerTab)
@@ -270,13 +270,13 @@ describe('permissions', () => {
     })
     await reviewPage(bench, {
       name: 'permissions-matrix',
-      path: '/operations?tab=permissions',
+      path: '/agents?tab=permissions',
       ready: (page) => page.getByRole('checkbox', { name: `${scout} may call ${writer}` }).waitFor(),
     })
   })
 
   test('arrows move in the matrix and Space toggles', async () => {
-    const tab = await open('/operations?tab=permissions')
+    const tab = await open('/agents?tab=permissions')
     const { page } = tab
     const cell = (from: string, to: string) =>
       page.getByRole('checkbox', { name: `${from} may call ${to}`, exact: true })

@@ -152,7 +152,7 @@ describe('signing in', () => {
     await page.getByText('The code is wrong or has expired.').waitFor()
     await giveCode(page, 'Code from the app', codeOf(secret))
     recoveryCodes = await storeRecoveryCodes(tab, 'login-recovery-codes-light-desktop')
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
     assert.deepEqual(tab.faults, [])
   })
 
@@ -176,7 +176,7 @@ describe('signing in', () => {
     await page.getByText('The code must have 6 digits.').waitFor()
     // The next time step: the current one was used during the setup.
     await giveCode(page, 'Code from the app', codeOf(secret, 30))
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
     assert.deepEqual(tab.faults, [])
   })
 
@@ -192,7 +192,7 @@ describe('signing in', () => {
       await giveCode(page, 'Recovery code', code.toLowerCase())
       await (isUsed
         ? page.getByText('The code is wrong or has expired.')
-        : page.getByRole('heading', { name: 'Agents', level: 1 })
+        : page.getByRole('heading', { name: 'Home', level: 1 })
       ).waitFor()
       assert.deepEqual(tab.faults, [])
     }
@@ -223,7 +223,7 @@ describe('signing in', () => {
     await giveCode(page, 'Code from the e-mail', await codeOfMail())
     await giveCode(page, 'Code from the app', codeOf(await secretOf(page)))
     await storeRecoveryCodes(tab)
-    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
     assert.deepEqual(tab.faults, [])
   })
 

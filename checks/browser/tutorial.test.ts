@@ -24,7 +24,10 @@ const password = 'a long password'
 
 /** The screens of the pictures. A picture is taken when its content is there, so a removed screen fails the test. */
 const screens: Record<string, { path: string; ready(page: Page): Promise<unknown> }> = {
-  agents: { path: '/', ready: (page) => page.getByRole('link', { name: 'scout', exact: true }).waitFor() },
+  agents: {
+    path: '/agents',
+    ready: (page) => page.getByRole('link', { name: 'scout', exact: true }).waitFor(),
+  },
   run: { path: '', ready: (page) => page.getByText('hello from scout').last().waitFor() },
   schedules: {
     path: '/agents/scout?tab=schedules',

@@ -246,7 +246,7 @@ describe('the Workspace', () => {
     await field.fill('Hi. [[reply:Good **day**.]]')
     await field.press('Enter')
     await page.getByText('day', { exact: true }).waitFor()
-    assert.equal(await page.getByRole('link', { name: 'Dashboard' }).count(), 0)
+    assert.equal(await page.getByRole('link', { name: 'Home', exact: true }).count(), 0)
     await page.reload()
     await page.getByText('day', { exact: true }).waitFor()
     for (const theme of ['light', 'dark'] as const) {

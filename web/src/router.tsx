@@ -57,20 +57,35 @@ const signedIn = createRoute({
   },
 }).lazy(() => loadCode(() => import('./shell/layout.tsx').then((page) => page.route)))
 
-const dashboard = createRoute({
+const fleetFields = {
+  view: oneOf(['tiles', 'table', 'timeline']),
+  q: text,
+  tags: text,
+  status: text,
+  owner: text,
+  sort: text,
+  create: flag,
+  template: text,
+}
+
+// Declared apart: next to `beforeLoad` the route cannot infer its type.
+const formerFleetSearch = searchOf(fleetFields)
+
+const home = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
-  validateSearch: searchOf({
-    view: oneOf(['tiles', 'table', 'timeline']),
-    q: text,
-    tags: text,
-    status: text,
-    owner: text,
-    sort: text,
-    create: flag,
-    template: text,
-  }),
-}).lazy(() => loadCode(() => import('./pages/dashboard.tsx').then((page) => page.route)))
+  validateSearch: formerFleetSearch,
+  beforeLoad: ({ search }) => {
+    // The list of agents was here before.
+    if (Object.keys(search).length > 0) throw redirect({ to: '/agents', search })
+  },
+}).lazy(() => loadCode(() => import('./pages/home.tsx').then((page) => page.route)))
+
+const agents = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agents',
+  validateSearch: searchOf({ ...fleetFields, tab: text, called: text }),
+}).lazy(() => loadCode(() => import('./pages/agents.tsx').then((page) => page.route)))
 
 const agent = createRoute({
   getParentRoute: () => signedIn,
@@ -130,30 +145,64 @@ const library = createRoute({
   }),
 }).lazy(() => loadCode(() => import('./pages/library.tsx').then((page) => page.route)))
 
+const inboxFields = {
+  status: text,
+  agent: text,
+  page: whole(1),
+  kind: text,
+  priority: text,
+  item: text,
+  type: text,
+  report: text,
+}
+
+const inbox = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/inbox',
+  validateSearch: searchOf({ tab: text, ...inboxFields }),
+}).lazy(() => loadCode(() => import('./pages/inbox.tsx').then((page) => page.route)))
+
+const runFields = {
+  status: text,
+  trigger: text,
+  agent: text,
+  hours: whole(0, 8760),
+  q: text,
+  page: whole(1),
+  from: text,
+  to: text,
+  model: text,
+  person: text,
+  tag: text,
+}
+
+const runs = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/runs',
+  validateSearch: searchOf(runFields),
+}).lazy(() => loadCode(() => import('./pages/runs.tsx').then((page) => page.route)))
+
+const schedules = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/schedules',
+  validateSearch: searchOf({ q: text }),
+}).lazy(() => loadCode(() => import('./pages/schedules.tsx').then((page) => page.route)))
+
+const formerOperationsSearch = searchOf({ tab: text, called: text, ...inboxFields, ...runFields })
+
+/** The former address of several pages. */
 const operations = createRoute({
   getParentRoute: () => signedIn,
   path: '/operations',
-  validateSearch: searchOf({
-    tab: text,
-    status: text,
-    trigger: text,
-    agent: text,
-    hours: whole(0, 8760),
-    q: text,
-    called: text,
-    page: whole(1),
-    kind: text,
-    priority: text,
-    item: text,
-    type: text,
-    report: text,
-    from: text,
-    to: text,
-    model: text,
-    person: text,
-    tag: text,
-  }),
-}).lazy(() => loadCode(() => import('./pages/operations.tsx').then((page) => page.route)))
+  validateSearch: formerOperationsSearch,
+  beforeLoad: ({ search: { tab, ...search } }) => {
+    if (tab === 'executions') throw redirect({ to: '/runs', search })
+    if (tab === 'schedules') throw redirect({ to: '/schedules', search })
+    if (tab === 'health' || tab === 'permissions')
+      throw redirect({ to: '/agents', search: { q: search.q, called: search.called, tab } })
+    throw redirect({ to: '/inbox', search: { ...search, tab: tab === 'queue' ? undefined : tab } })
+  },
+})
 
 const costs = createRoute({
   getParentRoute: () => signedIn,
@@ -161,32 +210,59 @@ const costs = createRoute({
   validateSearch: searchOf({ by: text, period: text, from: text, to: text, agent: text }),
 }).lazy(() => loadCode(() => import('./pages/costs.tsx').then((page) => page.route)))
 
+const peopleFields = { q: text, sort: text, role: text, person: text }
+
+const people = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/people',
+  validateSearch: searchOf(peopleFields),
+}).lazy(() => loadCode(() => import('./pages/people.tsx').then((page) => page.route)))
+
+const keyFields = { q: text, all: flag, key: text }
+
+const keys = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/keys',
+  validateSearch: searchOf(keyFields),
+}).lazy(() => loadCode(() => import('./pages/keys.tsx').then((page) => page.route)))
+
+const auditFields = {
+  q: text,
+  key: text,
+  type: text,
+  action: text,
+  actor: text,
+  by: text,
+  source: text,
+  scope: text,
+  agent: text,
+  outcome: text,
+  request: text,
+  routine: flag,
+  hours: whole(0, 87_600),
+  from: text,
+  to: text,
+  entry: text,
+}
+
+const audit = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/audit',
+  validateSearch: searchOf(auditFields),
+}).lazy(() => loadCode(() => import('./pages/audit.tsx').then((page) => page.route)))
+
+const settingsSearch = searchOf({ tab: text, ...peopleFields, ...keyFields, ...auditFields })
+
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: '/settings',
-  validateSearch: searchOf({
-    tab: text,
-    q: text,
-    sort: text,
-    role: text,
-    person: text,
-    all: flag,
-    key: text,
-    type: text,
-    action: text,
-    actor: text,
-    by: text,
-    source: text,
-    scope: text,
-    agent: text,
-    outcome: text,
-    request: text,
-    routine: flag,
-    hours: whole(0, 87_600),
-    from: text,
-    to: text,
-    entry: text,
-  }),
+  validateSearch: settingsSearch,
+  beforeLoad: ({ search: { tab, ...search } }) => {
+    // These were tabs of the settings before.
+    if (tab === 'access') throw redirect({ to: '/people', search })
+    if (tab === 'keys') throw redirect({ to: '/keys', search })
+    if (tab === 'audit') throw redirect({ to: '/audit', search })
+  },
 }).lazy(() => loadCode(() => import('./pages/settings.tsx').then((page) => page.route)))
 
 const account = createRoute({
@@ -272,13 +348,20 @@ const routeTree = root.addChildren([
   guide,
   apiReference,
   signedIn.addChildren([
-    dashboard,
+    home,
+    agents,
     agent,
     execution,
     deletedAgentRun,
     library,
+    inbox,
+    runs,
+    schedules,
     operations,
     costs,
+    people,
+    keys,
+    audit,
     settings,
     account,
     mobile,

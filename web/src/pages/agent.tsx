@@ -163,8 +163,8 @@ function AgentNotFound({ name, wasThere }: { name: string; wasThere: boolean }) 
             : 'The agent may have been renamed or deleted, or is not shared with you.'
         }
         action={
-          <Link to="/" className={buttonClass()}>
-            Go to dashboard
+          <Link to="/agents" className={buttonClass()}>
+            Go to agents
           </Link>
         }
       />

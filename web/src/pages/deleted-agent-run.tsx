@@ -56,7 +56,7 @@ function Missing({ error, onRetry }: { error: Error | null; onRetry: () => void 
       title="Run not found"
       description="The run may have been deleted by retention. Only admins can open the runs of deleted agents."
       action={
-        <Link to="/operations" search={{ tab: 'executions' }} className={buttonClass()}>
+        <Link to="/runs" className={buttonClass()}>
           All runs
         </Link>
       }

@@ -68,11 +68,7 @@ function RunNotFound({ name }: { name: string }) {
             <Link to="/agents/$name" params={{ name }} className={buttonClass()}>
               To {name}
             </Link>
-            <Link
-              to="/operations"
-              search={{ tab: 'executions' }}
-              className={buttonClass({ variant: 'ghost' })}
-            >
+            <Link to="/runs" className={buttonClass({ variant: 'ghost' })}>
               All runs
             </Link>
           </>

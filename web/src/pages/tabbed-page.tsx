@@ -15,6 +15,8 @@ export type PageTab = {
   guide: string
   /** `text`: narrow layout for forms and prose. */
   width?: 'text'
+  /** In the header, while the tab is shown. */
+  Actions?: ComponentType
   /** Shown beside the label. */
   Count?: ComponentType
   Content: ComponentType
@@ -22,7 +24,7 @@ export type PageTab = {
 
 type TabbedPageProps = {
   title: string
-  to: '/library' | '/operations' | '/settings'
+  to: '/agents' | '/inbox' | '/library' | '/settings'
   /** In display order; the first one is shown when the address names none of them. */
   tabs: readonly PageTab[]
   /** The id that the address names. */
@@ -43,6 +45,7 @@ export function TabbedPage({ title, to, tabs, tab, isInside = false, children }:
           <PageHeader
             title={title}
             aside={chosen && <PageHelp guide={chosen.guide} topic={chosen.label} />}
+            actions={chosen?.Actions && <chosen.Actions />}
           />
           <TabLinks label={title} className="mb-5">
             {tabs.map(({ id, label, Count }) => (

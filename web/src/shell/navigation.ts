@@ -1,23 +1,46 @@
+import type { User } from '@roost/contracts/identity/users'
+
 /** Has no icon: the first page needs all shortcuts but shows few places. */
 export type Place = {
   /** Also the title in the palette and the key of its icon and further words. */
   label: string
-  to: '/' | '/library' | '/operations' | '/costs' | '/settings' | '/account' | '/workspace' | '/m'
+  to:
+    | '/'
+    | '/inbox'
+    | '/agents'
+    | '/runs'
+    | '/schedules'
+    | '/costs'
+    | '/library'
+    | '/workspace'
+    | '/people'
+    | '/keys'
+    | '/audit'
+    | '/settings'
+    | '/account'
+    | '/m'
   search?: Record<string, string>
   /** The shortcut: `g`, then this key. */
   key?: string
   /** Shows the number of waiting items beside the label. */
   hasCount?: true
+  isForAdmins?: true
 }
 
 /** The sidebar in display order. */
 export const mainPlaces = [
-  { label: 'Dashboard', to: '/', key: 'd' },
-  { label: 'Library', to: '/library', key: 'l' },
-  { label: 'Operations', to: '/operations', key: 'o', hasCount: true },
+  { label: 'Home', to: '/', key: 'd' },
+  { label: 'Inbox', to: '/inbox', key: 'i', hasCount: true },
+  { label: 'Agents', to: '/agents', key: 'f' },
+  { label: 'Runs', to: '/runs', key: 'e' },
+  { label: 'Schedules', to: '/schedules', key: 'c' },
   { label: 'Costs', to: '/costs', key: 'm' },
+  { label: 'Library', to: '/library', key: 'l' },
   { label: 'Workspace', to: '/workspace', key: 'w' },
-  { label: 'Settings', to: '/settings', key: 's' },
+  { label: 'People', to: '/people', key: 'p', isForAdmins: true },
+  { label: 'Keys', to: '/keys', key: 'k' },
+  { label: 'Audit', to: '/audit', key: 't', isForAdmins: true },
+  { label: 'Settings', to: '/settings', key: 's', isForAdmins: true },
 ] as const satisfies readonly Place[]
 export type MainPlace = (typeof mainPlaces)[number]
 
@@ -25,34 +48,16 @@ export type MainPlace = (typeof mainPlaces)[number]
 export const keyedPlaces: readonly (Place & { key: string })[] = [
   ...mainPlaces,
   {
-    label: 'Inbox',
-    to: '/operations',
-    search: { tab: 'queue' },
-    key: 'i',
-  },
-  {
     label: 'Notifications',
-    to: '/operations',
+    to: '/inbox',
     search: { tab: 'notifications' },
     key: 'n',
   },
   {
     label: 'Fleet health',
-    to: '/operations',
+    to: '/agents',
     search: { tab: 'health' },
     key: 'h',
-  },
-  {
-    label: 'Runs',
-    to: '/operations',
-    search: { tab: 'executions' },
-    key: 'e',
-  },
-  {
-    label: 'Schedules',
-    to: '/operations',
-    search: { tab: 'schedules' },
-    key: 'c',
   },
   {
     label: 'Account',
@@ -60,3 +65,8 @@ export const keyedPlaces: readonly (Place & { key: string })[] = [
     key: 'a',
   },
 ]
+
+/** Pages for admins are refused to others by the API; their links would only lead to that message. */
+export function visibleTo<P extends Place>({ role }: Pick<User, 'role'>, places: readonly P[]): P[] {
+  return places.filter(({ isForAdmins }) => role === 'admin' || !isForAdmins)
+}

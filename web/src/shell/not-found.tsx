@@ -13,7 +13,7 @@ export function NotFound() {
         description="The link may be outdated, or its target was renamed or deleted."
         action={
           <Link to="/" className={buttonClass({ variant: 'secondary' })}>
-            Go to dashboard
+            Go to home
           </Link>
         }
       />

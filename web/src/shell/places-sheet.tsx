@@ -1,16 +1,17 @@
+import type { User } from '@roost/contracts/identity/users'
 import { Link } from '@tanstack/react-router'
 import { BookOpen, CircleHelp, Smartphone } from 'lucide-react'
 import { cx } from '../ui/class-names.ts'
 import { Sheet } from '../ui/dialog.tsx'
-import { mainPlaces } from './navigation.ts'
+import { mainPlaces, visibleTo } from './navigation.ts'
 import { PlaceLink, placeLinkClass } from './place-link.tsx'
 
 /** The main navigation on narrow screens. */
-export function PlacesSheet({ onClose }: { onClose: () => void }) {
+export function PlacesSheet({ me, onClose }: { me: User; onClose: () => void }) {
   return (
     <Sheet open onOpenChange={(open) => !open && onClose()} title="Menu">
       <nav aria-label="Main" className="flex flex-col gap-1">
-        {mainPlaces.map((place) => (
+        {visibleTo(me, mainPlaces).map((place) => (
           <PlaceLink key={place.label} place={place} onClick={onClose} className="h-10" />
         ))}
         <Link to="/m" onClick={onClose} className={cx(placeLinkClass, 'h-10')}>

@@ -4,7 +4,7 @@ import { BookOpen, CircleHelp, Search } from 'lucide-react'
 import { cx } from '../ui/class-names.ts'
 import { Kbd } from '../ui/kbd.tsx'
 import { Logo } from './logo.tsx'
-import { mainPlaces } from './navigation.ts'
+import { mainPlaces, visibleTo } from './navigation.ts'
 import { paletteKeys } from './palette-keys.ts'
 import { PlaceLink, placeLinkClass } from './place-link.tsx'
 import { UserMenu } from './user-menu.tsx'
@@ -33,7 +33,7 @@ export function Sidebar({ me, onSearch }: ShellProps) {
         </button>
       </div>
       <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 px-3">
-        {mainPlaces.map((place) => (
+        {visibleTo(me, mainPlaces).map((place) => (
           <PlaceLink key={place.label} place={place} />
         ))}
       </nav>

@@ -3,8 +3,8 @@ import { Menu as MenuIcon, Search } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { IconButton } from '../ui/button.tsx'
 import { lazyPart } from '../ui/lazy-part.tsx'
+import { InboxLink } from './inbox-link.tsx'
 import { Logo } from './logo.tsx'
-import { OperationsLink } from './operations-link.tsx'
 import type { ShellProps } from './sidebar.tsx'
 import { UserMenu } from './user-menu.tsx'
 
@@ -20,14 +20,14 @@ export function TopBar({ me, onSearch }: ShellProps) {
           <Logo className="size-5 text-accent" />
           Roost
         </Link>
-        <OperationsLink />
+        <InboxLink />
         <IconButton label="Search" icon={<Search />} onClick={onSearch} />
         <UserMenu me={me} compact />
         <IconButton label="Menu" icon={<MenuIcon />} aria-haspopup="dialog" onClick={() => setOpen(true)} />
       </div>
       {isOpen && (
         <Suspense fallback={null}>
-          <PlacesSheet onClose={() => setOpen(false)} />
+          <PlacesSheet me={me} onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </header>

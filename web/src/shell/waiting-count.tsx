@@ -2,7 +2,7 @@ import { type ComponentProps, Suspense } from 'react'
 import { lazyPart } from '../ui/lazy-part.tsx'
 import type { WaitingBadge } from './waiting-badge.tsx'
 
-/** The number of items waiting in Operations; renders nothing at zero. */
+/** The number of items waiting in the inbox; renders nothing at zero. */
 export function WaitingCount(props: ComponentProps<typeof WaitingBadge>) {
   return (
     <Suspense fallback={null}>

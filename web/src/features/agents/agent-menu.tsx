@@ -64,7 +64,7 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
         name={agent.name}
         open={open === 'delete'}
         onOpenChange={close}
-        onDeleted={() => void navigate({ to: '/', search: {} })}
+        onDeleted={() => void navigate({ to: '/agents', search: {} })}
       />
     </>
   )

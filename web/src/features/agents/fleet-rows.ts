@@ -2,7 +2,7 @@ import type { AgentRow } from '@roost/contracts/agents/agent'
 import type { ContainersTelemetry } from '@roost/contracts/operations/telemetry'
 import type { AgentRunStats } from '@roost/contracts/runs/fleet-executions'
 
-/** One row of the dashboard: the agent, its resource usage and its runs. */
+/** One row of the list of agents: the agent, its resource usage and its runs. */
 export type FleetRow = AgentRow & {
   /** The label, else the name. */
   title: string

@@ -1,10 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router'
 
-const route = getRouteApi('/signed-in/')
+const route = getRouteApi('/signed-in/agents')
 
 export type FleetSearch = { q?: string; tags?: string; status?: string; owner?: string; sort?: string }
 
-/** The filter and the order in the address of the dashboard. Empty parts are omitted. */
+/** The filter and the order in the address of the list of agents. Empty parts are omitted. */
 export function useFleetFilter() {
   const { q, tags, status, owner, sort } = route.useSearch()
   const navigate = route.useNavigate()

@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { RotateCw } from 'lucide-react'
 import { useMemo } from 'react'
 import { useApp } from '../../shell/app-context.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { IconButton } from '../../ui/button.tsx'
-import { CardHeader } from '../../ui/card.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { peopleQuery } from '../people/queries.ts'
 import { AuditEntrySheet } from './audit-entry-sheet.tsx'
 import { AuditFilters } from './audit-filters.tsx'
@@ -29,11 +30,11 @@ export function AuditTab() {
     void queries.invalidateQueries({ queryKey: auditKeys.all })
   }
   return (
-    <section aria-label="Audit log" className="flex min-w-0 flex-col gap-4">
-      <CardHeader
+    <section aria-label="Audit log" className="min-w-0">
+      <PageHeader
         title="Audit log"
+        aside={<PageHelp guide="operate/audit-log" topic="Audit log" />}
         description="Every write, refused request and sign-in. Entries are hash-chained, so changes can be detected."
-        className="mb-0"
         actions={
           <>
             <IconButton label="Refresh" icon={<RotateCw aria-hidden />} onClick={refresh} />
@@ -42,10 +43,12 @@ export function AuditTab() {
           </>
         }
       />
-      <VerificationResult verification={verification} />
-      <AuditFilters search={search} change={change} people={people ?? []} />
-      <AuditStats window={window} search={search} change={change} />
-      <AuditTable search={search} window={window} change={change} names={names} />
+      <div className="flex min-w-0 flex-col gap-4">
+        <VerificationResult verification={verification} />
+        <AuditFilters search={search} change={change} people={people ?? []} />
+        <AuditStats window={window} search={search} change={change} />
+        <AuditTable search={search} window={window} change={change} names={names} />
+      </div>
       <AuditEntrySheet id={search.entry ?? null} names={names} change={change} />
     </section>
   )

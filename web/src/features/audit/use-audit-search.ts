@@ -2,7 +2,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { windowOf } from './filter.ts'
 
-const route = getRouteApi('/signed-in/settings')
+const route = getRouteApi('/signed-in/audit')
 type Search = ReturnType<typeof route.useSearch>
 
 /** The filters of the address, and their time range as of when they were chosen. */

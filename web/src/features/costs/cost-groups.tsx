@@ -59,7 +59,7 @@ function GroupName({ group, filter }: { group: CostGroup; filter: CostFilter }) 
   const search = runsOf(filter.by, group, filter)
   if (!search) return <span className="text-muted">{label}</span>
   return (
-    <Link to="/operations" search={search} className="underline-offset-2 hover:underline" title={label}>
+    <Link to="/runs" search={search} className="underline-offset-2 hover:underline" title={label}>
       {label}
     </Link>
   )

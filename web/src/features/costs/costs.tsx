@@ -109,8 +109,8 @@ function CostChart({ costs, filter }: { costs: Costs; filter: CostFilter }) {
     const group = id === 'others' ? undefined : groups[Number(id)]
     if (day === undefined) return
     const period = { from: day, to: day, agent: filter.agent }
-    const search = (group && runsOf(by, group, period)) ?? { tab: 'executions', ...period }
-    void navigate({ to: '/operations', search })
+    const search = (group && runsOf(by, group, period)) ?? period
+    void navigate({ to: '/runs', search })
   }
   return (
     <Card aria-label="Costs by day">

@@ -9,12 +9,12 @@ const days = { from: '2026-01-01', to: '2026-01-31' }
 
 test('a group leads to its runs, and the group of the others to none', () => {
   assert.deepEqual(runsOf('model', group('opus'), { ...days, agent: 'scout' }), {
-    ...{ tab: 'executions', ...days, agent: 'scout', model: 'opus' },
+    ...days,
+    agent: 'scout',
+    model: 'opus',
   })
-  assert.deepEqual(runsOf('agent', group('rover'), { ...days, agent: 'rover' }), {
-    ...{ tab: 'executions', ...days, agent: 'rover' },
-  })
-  assert.deepEqual(runsOf('tag', group('', 'none'), days), { tab: 'executions', ...days, tag: '' })
+  assert.deepEqual(runsOf('agent', group('rover'), { ...days, agent: 'rover' }), { ...days, agent: 'rover' })
+  assert.deepEqual(runsOf('tag', group('', 'none'), days), { ...days, tag: '' })
   assert.equal(runsOf('agent', group(null, 'rest'), days), null)
 })
 

@@ -29,7 +29,7 @@ export function runsOf(
   { from, to, agent }: Days & { agent?: string | undefined },
 ) {
   if (key === null) return null
-  return { tab: 'executions', from, to, ...(agent ? { agent } : {}), [by]: key }
+  return { from, to, ...(agent ? { agent } : {}), [by]: key }
 }
 
 /** Groups with a series of their own. The palette has one more colour, for the others. */

@@ -3,11 +3,12 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { Activity } from 'lucide-react'
 import { formatPercent, plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
-import { CardHeader } from '../../ui/card.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
 import { useThrottled } from '../../ui/use-throttled.ts'
@@ -18,7 +19,7 @@ import { type RunFilter, type RunWindow, runStatsQuery } from './queries.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
 
-const route = getRouteApi('/signed-in/operations')
+const route = getRouteApi('/signed-in/runs')
 type Search = ReturnType<typeof route.useSearch>
 
 const windows = [
@@ -62,8 +63,9 @@ export function FleetExecutions() {
   }
   return (
     <>
-      <CardHeader
+      <PageHeader
         title="Runs"
+        aside={<PageHelp guide="concepts/runs" topic="Runs" />}
         description="All runs of the agents you have access to."
         actions={
           <Segmented
@@ -186,7 +188,7 @@ function NothingRan({ isAllTime, onAll }: { isAllTime: boolean; onAll: () => voi
       action={
         <>
           {!isAllTime && <Button onClick={onAll}>Show all time</Button>}
-          <Link to="/" className={buttonClass({ variant: 'ghost' })}>
+          <Link to="/agents" className={buttonClass({ variant: 'ghost' })}>
             Go to agents
           </Link>
         </>

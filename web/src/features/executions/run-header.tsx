@@ -53,9 +53,7 @@ function Origin({ run: { agent_name: name, agent_deleted } }: { run: ExecutionDe
       <>
         <span>{name} (deleted)</span>
         <span aria-hidden>/</span>
-        <Link to="/operations" search={{ tab: 'executions' }}>
-          Runs
-        </Link>
+        <Link to="/runs">Runs</Link>
       </>
     )
   }

@@ -67,7 +67,7 @@ export function KeySheet({ row, isAdmin, onClose, end }: KeySheetProps) {
           </section>
           <div className="flex flex-wrap gap-2 border-t pt-4">
             {isAdmin && (
-              <Link to="/settings" search={{ tab: 'audit', key: row.id }} className={buttonClass()}>
+              <Link to="/audit" search={{ key: row.id }} className={buttonClass()}>
                 View in audit log
               </Link>
             )}

@@ -4,12 +4,13 @@ import { getRouteApi } from '@tanstack/react-router'
 import { KeyRound, Plus } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { Button } from '../../ui/button.tsx'
-import { CardHeader } from '../../ui/card.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SearchInput } from '../../ui/input.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { meQuery } from '../users/queries.ts'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
@@ -21,7 +22,7 @@ import { KeySheet } from './key-sheet.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { keysQuery } from './queries.ts'
 
-const route = getRouteApi('/signed-in/settings')
+const route = getRouteApi('/signed-in/keys')
 type Search = ReturnType<typeof route.useSearch>
 
 const whose = [
@@ -53,8 +54,9 @@ export function KeysTab() {
   )
   return (
     <section aria-label="MCP keys">
-      <CardHeader
+      <PageHeader
         title="MCP keys"
+        aside={<PageHelp guide="operate/keys" topic="MCP keys" />}
         description="Bearer tokens for programs. A key has the permissions of its owner, or fewer, depending on its scope."
         actions={create}
       />

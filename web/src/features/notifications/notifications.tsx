@@ -18,7 +18,7 @@ import { NotificationRow } from './notification-row.tsx'
 import { type NotificationFilter, notificationsQuery, pageSize } from './queries.ts'
 import { priorityChoices, statusChoices } from './words.ts'
 
-const route = getRouteApi('/signed-in/operations')
+const route = getRouteApi('/signed-in/inbox')
 type Search = ReturnType<typeof route.useSearch>
 
 /** Messages of agents that need no answer. */

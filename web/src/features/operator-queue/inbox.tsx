@@ -31,7 +31,7 @@ import { useInboxKeys } from './use-inbox-keys.ts'
 import { useInboxSelection } from './use-inbox-selection.ts'
 import { useTriage } from './use-triage.ts'
 
-const route = getRouteApi('/signed-in/operations')
+const route = getRouteApi('/signed-in/inbox')
 
 /** The default status of the page. */
 type UsualStatus = 'pending' | typeof resolved

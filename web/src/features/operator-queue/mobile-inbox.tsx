@@ -53,7 +53,7 @@ export function MobileInbox({ chosen, onChoose }: MobileInboxProps) {
       {others > 0 && items.length > 0 && (
         <p className="text-muted text-sm">
           {plural(others, 'more item')} in the{' '}
-          <Link to="/operations" search={{ tab: 'queue' }} className="text-accent underline">
+          <Link to="/inbox" className="text-accent underline">
             inbox
           </Link>
           .

@@ -17,7 +17,7 @@ import { PersonSheet } from './person-sheet.tsx'
 import { peopleQuery } from './queries.ts'
 import { roleChoices } from './role-choices.ts'
 
-const route = getRouteApi('/signed-in/settings')
+const route = getRouteApi('/signed-in/people')
 type Search = ReturnType<typeof route.useSearch>
 
 const groups = [

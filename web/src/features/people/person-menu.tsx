@@ -36,7 +36,7 @@ export function PersonMenu({ person, isMe }: { person: ManagedUser; isMe: boolea
           !isMe && 'separator',
           {
             element: (
-              <Link to="/settings" search={{ tab: 'audit', actor: person.id }}>
+              <Link to="/audit" search={{ actor: person.id }}>
                 <ScrollText aria-hidden />
                 View audit log
               </Link>
@@ -44,7 +44,7 @@ export function PersonMenu({ person, isMe }: { person: ManagedUser; isMe: boolea
           },
           {
             element: (
-              <Link to="/settings" search={{ tab: 'keys', all: true, q: person.username }}>
+              <Link to="/keys" search={{ all: true, q: person.username }}>
                 <KeyRound aria-hidden />
                 View MCP keys
               </Link>

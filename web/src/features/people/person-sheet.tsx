@@ -73,14 +73,10 @@ function Person({ person, isMe }: { person: ManagedUser; isMe: boolean }) {
       </Field>
       <OwnedAgents username={person.username} />
       <div className="flex flex-wrap gap-2 border-t pt-4">
-        <Link to="/settings" search={{ tab: 'audit', actor: person.id }} className={buttonClass()}>
+        <Link to="/audit" search={{ actor: person.id }} className={buttonClass()}>
           View audit log
         </Link>
-        <Link
-          to="/settings"
-          search={{ tab: 'keys', all: true, q: person.username }}
-          className={buttonClass()}
-        >
+        <Link to="/keys" search={{ all: true, q: person.username }} className={buttonClass()}>
           View MCP keys
         </Link>
         {person.mfa_enrolled && <Button onClick={() => setAsking(true)}>Reset second factor…</Button>}

@@ -17,7 +17,7 @@ import { edgeSet } from './edges.ts'
 import { Matrix } from './matrix.tsx'
 import { edgesQuery } from './queries.ts'
 
-const route = getRouteApi('/signed-in/operations')
+const route = getRouteApi('/signed-in/agents')
 
 /** The permission matrix: which agent may call which. */
 export function FleetPermissions() {

@@ -23,7 +23,7 @@ export function PermissionsTab({ agent }: { agent: AgentDetails }) {
         title="May call"
         description="This agent may chat with permitted agents, send them tasks and read their data. It may always call itself."
         actions={
-          <Link to="/operations" search={{ tab: 'permissions' }} className={buttonClass({ size: 'sm' })}>
+          <Link to="/agents" search={{ tab: 'permissions' }} className={buttonClass({ size: 'sm' })}>
             <Grid3x3 aria-hidden />
             All permissions
           </Link>

@@ -14,7 +14,7 @@ export function AgentReportsTab({ name }: { name: string }) {
       />
       <ReportRows
         filter={{ agent: name }}
-        onOpen={(report) => void navigate({ to: '/operations', search: { tab: 'reports', report } })}
+        onOpen={(report) => void navigate({ to: '/inbox', search: { tab: 'reports', report } })}
       />
     </section>
   )

@@ -40,7 +40,7 @@ export function ReportRows({ filter, onOpen, onClear }: ReportRowsProps) {
       rowKey={({ id }) => id}
       rowLabel={({ title }) => title}
       rowHeight={52}
-      rowHref={({ id }) => `/operations?tab=reports&report=${encodeURIComponent(id)}`}
+      rowHref={({ id }) => `/inbox?tab=reports&report=${encodeURIComponent(id)}`}
       onOpenRow={({ id }) => onOpen(id)}
       isLoading={list.isPending}
       onEndReached={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}

@@ -19,7 +19,7 @@ export function ReportView({ id }: { id: string }) {
   return (
     <div className="min-w-0">
       <Link
-        to="/operations"
+        to="/inbox"
         search={(now) => ({ ...now, tab: 'reports', report: undefined })}
         className="mb-2 inline-flex items-center gap-1 text-muted text-xs hover:text-ink"
       >

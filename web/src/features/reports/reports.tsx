@@ -8,7 +8,7 @@ import { reportStatsQuery } from './queries.ts'
 import { ReportRows } from './report-rows.tsx'
 import { ReportView } from './report-view.tsx'
 
-const route = getRouteApi('/signed-in/operations')
+const route = getRouteApi('/signed-in/inbox')
 
 /** All reports, or the one in the address. */
 export function Reports() {

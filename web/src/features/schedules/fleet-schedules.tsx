@@ -4,13 +4,14 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { CalendarClock } from 'lucide-react'
 import { useMemo } from 'react'
 import { useApi } from '../../shell/app-context.ts'
+import { PageHelp } from '../../shell/page-help.tsx'
 import { Banner } from '../../ui/banner.tsx'
 import { buttonClass } from '../../ui/button.tsx'
-import { CardHeader } from '../../ui/card.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SearchInput } from '../../ui/input.tsx'
+import { PageHeader } from '../../ui/page-header.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { meQuery } from '../users/queries.ts'
@@ -20,23 +21,35 @@ import { type FleetRow, fleetScheduleColumns } from './fleet-columns.tsx'
 import { fleetSchedulesQuery, schedulerStatusQuery } from './fleet-queries.ts'
 import { PauseAll } from './pause-all.tsx'
 
-const route = getRouteApi('/signed-in/operations')
+const route = getRouteApi('/signed-in/schedules')
 
 /** The schedules of all agents, for admins. */
 export function FleetSchedules() {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
-  if (me.role === 'admin') return <AllSchedules />
+  const isAdmin = me.role === 'admin'
   return (
-    <EmptyState
-      icon={<CalendarClock aria-hidden />}
-      title="Only admins can view all schedules"
-      description="Open an agent to view its schedules."
-      action={
-        <Link to="/" className={buttonClass()}>
-          Go to agents
-        </Link>
-      }
-    />
+    <>
+      <PageHeader
+        title="Schedules"
+        aside={<PageHelp guide="operate/schedules" topic="Schedules" />}
+        description="The schedules of all agents."
+        actions={isAdmin && <PauseAll />}
+      />
+      {isAdmin ? (
+        <AllSchedules />
+      ) : (
+        <EmptyState
+          icon={<CalendarClock aria-hidden />}
+          title="Only admins can view all schedules"
+          description="Open an agent to view its schedules."
+          action={
+            <Link to="/agents" className={buttonClass()}>
+              Go to agents
+            </Link>
+          }
+        />
+      )}
+    </>
   )
 }
 
@@ -54,12 +67,6 @@ function AllSchedules() {
   }, [fleet.data, q])
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <CardHeader
-        title="Schedules"
-        description="The schedules of all agents."
-        actions={<PauseAll />}
-        className="mb-0"
-      />
       <Scheduler />
       <Figures summary={fleet.data?.summary} />
       <SearchInput

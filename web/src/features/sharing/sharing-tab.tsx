@@ -23,7 +23,7 @@ export function SharingTab({ agent }: { agent: AgentDetails }) {
   const access = useQuery(accessQuery(useApi(), agent.name))
   return (
     <div className="max-w-4xl">
-      <Section title="Sharing" description="These users see the agent on their dashboard.">
+      <Section title="Sharing" description="These users see the agent in their list of agents.">
         {agent.is_system ? (
           <Banner title="The system agent cannot be shared.">
             It has admin permissions, so only admins have access to it.

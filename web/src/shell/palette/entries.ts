@@ -127,7 +127,7 @@ function actions({ me, agents, current }: EntryInput): Entry[] {
             title: 'Create agent',
             keywords: ['template', 'deploy', 'container'],
             icon: 'create',
-            act: { do: 'go', href: '/?create=true' },
+            act: { do: 'go', href: '/agents?create=true' },
           }),
         ]),
     ...(mine
@@ -159,7 +159,7 @@ function actions({ me, agents, current }: EntryInput): Entry[] {
             title: 'Emergency stop…',
             also: ['Stop everything', 'Stop all agents', 'Panic'],
             icon: 'emergency',
-            act: { do: 'go', href: '/operations?tab=health' },
+            act: { do: 'go', href: '/agents?tab=health' },
           }),
         ]
       : []),

@@ -10,7 +10,6 @@ import {
   Grid3x3,
   HeartPulse,
   History,
-  Inbox,
   Info,
   KeyRound,
   LibraryBig,
@@ -23,7 +22,6 @@ import {
   Pause,
   Play,
   Plus,
-  ScrollText,
   Settings,
   SquareTerminal,
   Sun,
@@ -61,18 +59,12 @@ const plain: Record<Extract<Icon, string>, LucideIcon | typeof StopIcon> = {
 /** By label. Settings pages without an icon of their own share one. */
 const placeIcons: Record<string, LucideIcon> = {
   ...mainIcons,
-  Inbox,
   Notifications: Bell,
   'Fleet health': HeartPulse,
-  Runs: History,
-  Schedules: CalendarClock,
   Reports: FileChartColumn,
   'Agent permissions': Grid3x3,
   Skills: LibraryBig,
   Templates: LibraryBig,
-  'MCP keys': KeyRound,
-  'Users and access': UsersRound,
-  'Audit log': ScrollText,
   Account: UserRound,
 }
 

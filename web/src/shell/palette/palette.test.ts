@@ -89,13 +89,16 @@ const expected: [query: string, id: string][] = [
   // Pages.
   ['runs', 'page Runs'],
   ['executions', 'page Runs'],
-  ['agents', 'page Dashboard'],
-  ['audit', 'page Audit log'],
+  ['agents', 'page Agents'],
+  ['home', 'page Home'],
+  ['dashboard', 'page Home'],
+  ['inbox', 'page Inbox'],
+  ['audit', 'page Audit'],
   ['settings', 'page Settings'],
   ['preferences', 'page Settings'],
-  ['users', 'page Users and access'],
-  ['people', 'page Users and access'],
-  ['api keys', 'page MCP keys'],
+  ['users', 'page People'],
+  ['people', 'page People'],
+  ['api keys', 'page Keys'],
   ['change password', 'page Account'],
   ['costs', 'page Costs'],
   ['model prices', 'page Model prices'],
@@ -176,10 +179,8 @@ describe('what is offered', () => {
     )
     for (const id of ['delete billing', 'tab billing sharing', 'tab billing terminal', 'action create'])
       assert.ok(!offered.includes(id), id)
-    for (const id of ['page Audit log', 'action pause', 'action emergency'])
-      assert.ok(!offered.includes(id), id)
-    for (const id of ['agent billing', 'tab billing files', 'page MCP keys'])
-      assert.ok(offered.includes(id), id)
+    for (const id of ['page Audit', 'action pause', 'action emergency']) assert.ok(!offered.includes(id), id)
+    for (const id of ['agent billing', 'tab billing files', 'page Keys']) assert.ok(offered.includes(id), id)
   })
 
   test('start or stop, by the state of the agent', () => {
@@ -193,14 +194,16 @@ describe('what is offered', () => {
       [...readFileSync(join(pages, file), 'utf8').matchAll(/^ {4}id: '(\w+)'/gm)].map(([, id]) => id)
     const files = {
       '/library': 'library-tabs.ts',
-      '/operations': 'operations-tabs.ts',
+      '/agents': 'agents-tabs.tsx',
+      '/inbox': 'inbox-tabs.ts',
       '/settings': 'settings.tsx',
     }
     for (const [to, file] of Object.entries(files)) {
       assert.ok(readdirSync(pages).includes(file) && idsOf(file).length > 1)
       const offered = allPlaces(admin)
         .filter((place) => place.to === to)
-        .map(({ search }) => search?.tab)
+        // Without a tab the address shows the first one.
+        .map(({ search }) => search?.tab ?? idsOf(file)[0])
       assert.deepEqual(
         idsOf(file).filter((id) => !offered.includes(id)),
         [],
@@ -236,10 +239,10 @@ describe('recent items', () => {
   })
 
   test('leave out what no longer exists', () => {
-    const shown = recentEntries(['agent deleted', 'agent scout', 'page Audit log'], all)
+    const shown = recentEntries(['agent deleted', 'agent scout', 'page Audit'], all)
     assert.deepEqual(
       shown.map(({ id }) => id),
-      ['agent scout', 'page Audit log'],
+      ['agent scout', 'page Audit'],
     )
   })
 })

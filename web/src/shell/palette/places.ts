@@ -1,41 +1,36 @@
 import type { User } from '@roost/contracts/identity/users'
-import { keyedPlaces, type Place } from '../navigation.ts'
+import { keyedPlaces, type Place, visibleTo } from '../navigation.ts'
 
 const settingsPlaces: readonly Place[] = [
-  { label: 'General settings', to: '/settings', search: { tab: 'general' } },
-  { label: 'Users and access', to: '/settings', search: { tab: 'access' } },
-  { label: 'Integrations', to: '/settings', search: { tab: 'integrations' } },
-  { label: 'MCP keys', to: '/settings', search: { tab: 'keys' } },
-  { label: 'Agent defaults', to: '/settings', search: { tab: 'agents' } },
-  { label: 'Model prices', to: '/settings', search: { tab: 'prices' } },
-  { label: 'Limits and retention', to: '/settings', search: { tab: 'retention' } },
-  { label: 'Backups', to: '/settings', search: { tab: 'backups' } },
-  { label: 'Audit log', to: '/settings', search: { tab: 'audit' } },
+  { label: 'General settings', to: '/settings', search: { tab: 'general' }, isForAdmins: true },
+  { label: 'Integrations', to: '/settings', search: { tab: 'integrations' }, isForAdmins: true },
+  { label: 'Agent defaults', to: '/settings', search: { tab: 'agents' }, isForAdmins: true },
+  { label: 'Model prices', to: '/settings', search: { tab: 'prices' }, isForAdmins: true },
+  { label: 'Limits and retention', to: '/settings', search: { tab: 'retention' }, isForAdmins: true },
+  { label: 'Backups', to: '/settings', search: { tab: 'backups' }, isForAdmins: true },
 ]
 
 const morePlaces: readonly Place[] = [
-  { label: 'Reports', to: '/operations', search: { tab: 'reports' } },
-  { label: 'Agent permissions', to: '/operations', search: { tab: 'permissions' } },
-  { label: 'Resolved', to: '/operations', search: { tab: 'resolved' } },
+  { label: 'Reports', to: '/inbox', search: { tab: 'reports' } },
+  { label: 'Agent permissions', to: '/agents', search: { tab: 'permissions' } },
+  { label: 'Resolved', to: '/inbox', search: { tab: 'resolved' } },
   { label: 'Templates', to: '/library', search: { tab: 'templates' } },
   { label: 'Skills', to: '/library', search: { tab: 'skills' } },
   { label: 'Mobile overview', to: '/m' },
 ]
 
-/** Every page that the palette lists. Users who are not admins see only their own settings. */
-export function allPlaces({ role }: Pick<User, 'role'>): Place[] {
-  const settings =
-    role === 'admin' ? settingsPlaces : settingsPlaces.filter(({ search }) => search?.tab === 'keys')
-  return [...keyedPlaces, ...morePlaces, ...settings]
+/** Every page that the palette lists for the user. */
+export function allPlaces(me: Pick<User, 'role'>): Place[] {
+  return visibleTo(me, [...keyedPlaces, ...morePlaces, ...settingsPlaces])
 }
 
 type Words = { also?: readonly string[]; keywords?: readonly string[] }
 
 /** What people type for a page besides its label. */
 export const placeWords: Readonly<Record<string, Words>> = {
-  Dashboard: { also: ['Agents', 'Home', 'Agent list'], keywords: ['fleet', 'overview', 'start page'] },
+  Home: { also: ['Dashboard', 'Start page'], keywords: ['overview', 'checklist', 'first steps'] },
+  Agents: { also: ['Agent list', 'Fleet'], keywords: ['all agents', 'containers'] },
   Library: { keywords: ['templates', 'skills', 'sources', 'repositories'] },
-  Operations: { keywords: ['inbox', 'runs', 'fleet', 'monitoring'] },
   Workspace: { also: ['Conversations'], keywords: ['chat', 'shared', 'talk'] },
   Settings: { keywords: ['platform', 'administration'] },
   Inbox: {
@@ -58,16 +53,16 @@ export const placeWords: Readonly<Record<string, Words>> = {
     keywords: ['e-mail', 'git token', 'messages', 'recovery codes', 'me'],
   },
   'General settings': { keywords: ['prompt', 'model', 'build', 'version', 'platform'] },
-  'Users and access': {
-    also: ['Roles', 'Invite user', 'New user', 'Allow list', 'Quota'],
+  People: {
+    also: ['Users', 'Users and access', 'Roles', 'Invite user', 'New user', 'Allow list', 'Quota'],
     keywords: ['suspend', 'sign-in', 'whitelist', 'second factor', 'policy', 'team', 'invitation'],
   },
-  'Audit log': { keywords: ['who did what', 'history', 'export', 'verify', 'trail'] },
+  Audit: { also: ['Audit log'], keywords: ['who did what', 'history', 'export', 'verify', 'trail'] },
   Integrations: {
     also: ['Provider keys', 'Anthropic key', 'OpenAI key', 'Gemini key'],
     keywords: ['anthropic', 'openai', 'google', 'gemini', 'api key', 'slack', 'provider'],
   },
-  'MCP keys': { also: ['API keys', 'New key', 'Access tokens'], keywords: ['tokens', 'command line'] },
+  Keys: { also: ['MCP keys', 'API keys', 'New key', 'Access tokens'], keywords: ['tokens', 'command line'] },
   'Agent defaults': { keywords: ['ceiling', 'resources', 'private networks', 'disk quota'] },
   'Model prices': { keywords: ['cost', 'tokens', 'pricing'] },
   'Limits and retention': { keywords: ['delete old', 'storage', 'cleanup', 'spend'] },
