@@ -75,9 +75,12 @@ const home = createRoute({
   getParentRoute: () => signedIn,
   path: '/',
   validateSearch: formerFleetSearch,
-  beforeLoad: ({ search }) => {
+  beforeLoad: async ({ context, search }) => {
     // The list of agents was here before.
     if (Object.keys(search).length > 0) throw redirect({ to: '/agents', search })
+    const { role } = await context.queries.query({ ...meQuery(context.api), staleTime: 60_000 })
+    // Agents are only shared with them, and the Workspace is made for that.
+    if (role === 'user') throw redirect({ to: '/workspace' })
   },
 }).lazy(() => loadCode(() => import('./pages/home.tsx').then((page) => page.route)))
 

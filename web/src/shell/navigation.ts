@@ -24,12 +24,13 @@ export type Place = {
   key?: string
   /** Shows the number of waiting items beside the label. */
   hasCount?: true
-  isForAdmins?: true
+  /** Everybody by default. */
+  isFor?: 'admins' | 'creators'
 }
 
 /** The sidebar in display order. */
 export const mainPlaces = [
-  { label: 'Home', to: '/', key: 'd' },
+  { label: 'Home', to: '/', key: 'd', isFor: 'creators' },
   { label: 'Inbox', to: '/inbox', key: 'i', hasCount: true },
   { label: 'Agents', to: '/agents', key: 'f' },
   { label: 'Runs', to: '/runs', key: 'e' },
@@ -37,10 +38,10 @@ export const mainPlaces = [
   { label: 'Costs', to: '/costs', key: 'm' },
   { label: 'Library', to: '/library', key: 'l' },
   { label: 'Workspace', to: '/workspace', key: 'w' },
-  { label: 'People', to: '/people', key: 'p', isForAdmins: true },
+  { label: 'People', to: '/people', key: 'p', isFor: 'admins' },
   { label: 'Keys', to: '/keys', key: 'k' },
-  { label: 'Audit', to: '/audit', key: 't', isForAdmins: true },
-  { label: 'Settings', to: '/settings', key: 's', isForAdmins: true },
+  { label: 'Audit', to: '/audit', key: 't', isFor: 'admins' },
+  { label: 'Settings', to: '/settings', key: 's', isFor: 'admins' },
 ] as const satisfies readonly Place[]
 export type MainPlace = (typeof mainPlaces)[number]
 
@@ -66,7 +67,9 @@ export const keyedPlaces: readonly (Place & { key: string })[] = [
   },
 ]
 
-/** Pages for admins are refused to others by the API; their links would only lead to that message. */
+/** Links to pages of admins would lead others to a refusal. Users who create no agents start in the Workspace. */
 export function visibleTo<P extends Place>({ role }: Pick<User, 'role'>, places: readonly P[]): P[] {
-  return places.filter(({ isForAdmins }) => role === 'admin' || !isForAdmins)
+  return places.filter(
+    ({ isFor }) => isFor === undefined || role === 'admin' || (isFor === 'creators' && role === 'creator'),
+  )
 }

@@ -3,18 +3,23 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { formatPercent } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
+import { cx } from '../../ui/class-names.ts'
 import { Cost } from '../../ui/cost.tsx'
 import { hostQuery } from '../telemetry/queries.ts'
 import type { FleetRow } from './fleet-rows.ts'
 
-/** Totals of the fleet: running agents, active and queued runs, the day's runs and the host's load. */
-export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
-  const { data: host } = useQuery(hostQuery(useApi()))
+/** Totals of the fleet: running agents, active and queued runs, the day's runs and, for admins, the host's load. */
+export function FleetSummary({ rows, showsHost }: { rows: readonly FleetRow[]; showsHost: boolean }) {
   const sum = (of: (row: FleetRow) => number) => rows.reduce((total, row) => total + of(row), 0)
   const up = rows.filter((row) => row.status === 'running').length
   const [runs, failed] = [sum((row) => row.runs), sum((row) => row.failed)]
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4 xl:grid-cols-7">
+    <dl
+      className={cx(
+        'grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-4',
+        showsHost && 'xl:grid-cols-7',
+      )}
+    >
       <Figure label="Running">
         {up}
         <Rest>of {rows.length}</Rest>
@@ -30,13 +35,22 @@ export function FleetSummary({ rows }: { rows: readonly FleetRow[] }) {
       <Figure label="Cost, 24 h">
         <Cost usd={sum((row) => row.cost)} isEstimated={rows.some((row) => row.isCostEstimated)} />
       </Figure>
+      {showsHost && <HostFigures />}
+    </dl>
+  )
+}
+
+function HostFigures() {
+  const { data: host } = useQuery(hostQuery(useApi()))
+  return (
+    <>
       <Figure label="Host CPU">
         {host ? formatPercent(host.cpu.percent / 100) : '–'}
         {host ? <Rest>{host.cpu.count} cores</Rest> : null}
       </Figure>
       <Filled label="Host memory" of={host?.memory} />
       <Filled label="Host disk" of={host?.disk} />
-    </dl>
+    </>
   )
 }
 
@@ -52,8 +66,8 @@ function Filled({ label, of }: { label: string; of: HostTelemetry['memory'] | un
 
 function Figure({ label, children }: { label: string; children: ReactNode }) {
   return (
-    // Seven figures: below the widest screens the last one fills its row.
-    <div className="bg-surface px-4 py-2.5 last:col-span-2 xl:last:col-span-1">
+    // With seven figures, the last one fills its row below the widest screens.
+    <div className="bg-surface px-4 py-2.5 nth-[7]:col-span-2 xl:nth-[7]:col-span-1">
       <dt className="text-muted text-xs">{label}</dt>
       <dd className="mt-0.5 flex items-baseline gap-1.5 font-semibold text-lg tabular-nums">{children}</dd>
     </div>

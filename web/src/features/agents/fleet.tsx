@@ -59,7 +59,7 @@ export function Fleet({ Timeline }: FleetProps) {
   if (agents.data?.length === 0) return <NoAgents onCreate={openCreate && (() => openCreate(true))} />
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <FleetSummary rows={rows} />
+      <FleetSummary rows={rows} showsHost={me.role === 'admin'} />
       <div className="flex flex-wrap items-center gap-2">
         <FleetFilters rows={rows} />
         <Segmented

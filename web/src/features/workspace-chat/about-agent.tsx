@@ -1,5 +1,6 @@
 import type { RosterAgent } from '@roost/contracts/conversations/workspace'
 import { Link } from '@tanstack/react-router'
+import { useApp } from '../../shell/app-context.ts'
 import { StatusDot } from '../../ui/badge.tsx'
 import { buttonClass } from '../../ui/button.tsx'
 import { KeyValues } from '../../ui/key-values.tsx'
@@ -7,6 +8,7 @@ import { RelativeTime } from '../../ui/time.tsx'
 import { stateWords } from './state-words.ts'
 
 export function AboutAgent({ agent }: { agent: RosterAgent }) {
+  const { session } = useApp()
   const { name, label, description, owner, owned, shared_at, state } = agent
   return (
     <div className="flex flex-col gap-4">
@@ -19,9 +21,10 @@ export function AboutAgent({ agent }: { agent: RosterAgent }) {
           shared_at !== null && { label: 'Shared', value: <RelativeTime at={shared_at} /> },
         ]}
       />
-      {owned && (
+      {/* Guests, who have no account, see no more than this. */}
+      {session.token() !== null && (
         <Link to="/agents/$name" params={{ name }} className={buttonClass()}>
-          Open agent
+          {owned ? 'Open agent' : 'View details'}
         </Link>
       )}
     </div>

@@ -19,7 +19,7 @@ export function AsksPage() {
   const over = (asks.data ?? []).filter(({ status }) => status !== 'pending')
   return (
     <div className="min-h-0 flex-1 overflow-y-auto">
-      <Title of={['Inbox', 'Workspace']} />
+      <Title of={['Questions for you', 'Workspace']} />
       <div className="mx-auto flex w-full max-w-2xl flex-col gap-6 px-4 py-4 md:px-6 md:py-8">
         <div className="flex items-center gap-1">
           <Link
@@ -29,7 +29,7 @@ export function AsksPage() {
           >
             <ArrowLeft aria-hidden className="size-4" />
           </Link>
-          <h1 className="font-semibold text-lg">Inbox</h1>
+          <h1 className="font-semibold text-lg">Questions for you</h1>
           <span className="md:hidden">
             <PageHelp guide="how-to/inbox" topic="Inbox" />
           </span>
@@ -48,12 +48,12 @@ export function AsksPage() {
           </>
         ) : asks.error ? (
           <ErrorState
-            title="Could not load the inbox"
+            title="Could not load the questions"
             error={asks.error}
             onRetry={() => void asks.refetch()}
           />
         ) : (
-          <SkeletonList rows={4} label="Loading inbox" />
+          <SkeletonList rows={4} label="Loading questions" />
         )}
       </div>
     </div>

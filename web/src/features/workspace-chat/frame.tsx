@@ -104,7 +104,7 @@ function InboxLink() {
       <span className="grid w-7 place-items-center">
         <Inbox aria-hidden className="size-4" />
       </span>
-      Inbox
+      Questions for you
       {waiting > 0 && (
         <span
           data-numeric

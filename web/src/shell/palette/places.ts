@@ -2,12 +2,12 @@ import type { User } from '@roost/contracts/identity/users'
 import { keyedPlaces, type Place, visibleTo } from '../navigation.ts'
 
 const settingsPlaces: readonly Place[] = [
-  { label: 'General settings', to: '/settings', search: { tab: 'general' }, isForAdmins: true },
-  { label: 'Integrations', to: '/settings', search: { tab: 'integrations' }, isForAdmins: true },
-  { label: 'Agent defaults', to: '/settings', search: { tab: 'agents' }, isForAdmins: true },
-  { label: 'Model prices', to: '/settings', search: { tab: 'prices' }, isForAdmins: true },
-  { label: 'Limits and retention', to: '/settings', search: { tab: 'retention' }, isForAdmins: true },
-  { label: 'Backups', to: '/settings', search: { tab: 'backups' }, isForAdmins: true },
+  { label: 'General settings', to: '/settings', search: { tab: 'general' }, isFor: 'admins' },
+  { label: 'Integrations', to: '/settings', search: { tab: 'integrations' }, isFor: 'admins' },
+  { label: 'Agent defaults', to: '/settings', search: { tab: 'agents' }, isFor: 'admins' },
+  { label: 'Model prices', to: '/settings', search: { tab: 'prices' }, isFor: 'admins' },
+  { label: 'Limits and retention', to: '/settings', search: { tab: 'retention' }, isFor: 'admins' },
+  { label: 'Backups', to: '/settings', search: { tab: 'backups' }, isFor: 'admins' },
 ]
 
 const morePlaces: readonly Place[] = [
