@@ -9,10 +9,7 @@ const start = ['main.tsx']
 const firstPage = [
   'shell/layout.tsx',
   'shell/waiting-badge.tsx',
-  'pages/dashboard.tsx',
-  'features/backups/backup-card.tsx',
-  // The filter by tags.
-  'ui/combobox.tsx',
+  'pages/home.tsx',
 ]
 
 /** Parts of components that the first page has, and of those that it has not. */
