@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { Card } from '../../ui/card.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { meQuery } from '../users/queries.ts'
 import { backupsQuery } from './queries.ts'
@@ -15,7 +16,17 @@ export function BackupCard() {
 }
 
 function LastBackup() {
-  const { data } = useQuery(backupsQuery(useApi()))
+  const { data, error, isError, refetch } = useQuery(backupsQuery(useApi()))
+  if (isError && !data) {
+    return (
+      <ErrorState
+        title="Could not load the backups"
+        error={error}
+        onRetry={() => void refetch()}
+        className="w-full max-w-none rounded-lg border border-line bg-surface"
+      />
+    )
+  }
   if (!data) return <Skeleton className="h-14 w-full" />
   const { last_backup, last_verification, running, enabled } = data
   return (
