@@ -24,13 +24,13 @@ export type Place = {
   key?: string
   /** Shows the number of waiting items beside the label. */
   hasCount?: true
-  /** Everybody by default. */
-  isFor?: 'admins' | 'creators'
+  /** Everybody by default; `staff`: all but users with whom agents are only shared. */
+  isFor?: 'admins' | 'staff'
 }
 
 /** The sidebar in display order. */
 export const mainPlaces = [
-  { label: 'Home', to: '/', key: 'd', isFor: 'creators' },
+  { label: 'Home', to: '/', key: 'd', isFor: 'staff' },
   { label: 'Inbox', to: '/inbox', key: 'i', hasCount: true },
   { label: 'Agents', to: '/agents', key: 'f' },
   { label: 'Runs', to: '/runs', key: 'e' },
@@ -67,9 +67,7 @@ export const keyedPlaces: readonly (Place & { key: string })[] = [
   },
 ]
 
-/** Links to pages of admins would lead others to a refusal. Users who create no agents start in the Workspace. */
+/** Links to pages of admins would lead others to a refusal, and users start in the Workspace instead of at home. */
 export function visibleTo<P extends Place>({ role }: Pick<User, 'role'>, places: readonly P[]): P[] {
-  return places.filter(
-    ({ isFor }) => isFor === undefined || role === 'admin' || (isFor === 'creators' && role === 'creator'),
-  )
+  return places.filter(({ isFor }) => (isFor === 'admins' ? role === 'admin' : !isFor || role !== 'user'))
 }

@@ -16,7 +16,7 @@ const route = getRouteApi('/signed-in/agents')
 export function useCreateAgent(): ((isOpen: boolean) => void) | null {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   const navigate = route.useNavigate()
-  if (me.role === 'user') return null
+  if (me.role !== 'admin' && me.role !== 'creator') return null
   return (isOpen) =>
     void navigate({
       search: (now) => ({

@@ -120,7 +120,7 @@ function actions({ me, agents, current }: EntryInput): Entry[] {
   const mine = agents.find(({ name }) => name === current) ?? (agents.length === 1 ? agents[0] : undefined)
   const others = agents.filter(({ is_system: isSystem }) => !isSystem)
   return [
-    ...(me.role === 'user'
+    ...(me.role !== 'admin' && me.role !== 'creator'
       ? []
       : [
           action('create', {
