@@ -52,7 +52,10 @@ describe('with the mouse', () => {
 
   test('creates an agent and opens its chat', async () => {
     const { page } = tab
-    await page.getByRole('button', { name: 'Create agent' }).first().click()
+    await page
+      .getByRole('region', { name: 'First steps' })
+      .getByRole('link', { name: 'Create agent' })
+      .click()
     await page.getByLabel('Name').fill('qa-first')
     await page.getByRole('button', { name: 'Create and start' }).click()
     await page.getByRole('textbox', { name: 'Message to qa-first' }).waitFor()
@@ -110,7 +113,7 @@ describe('with the mouse', () => {
     await page.getByRole('menuitem', { name: /Delete/ }).click()
     await page.getByLabel('Type qa-first to confirm').fill('qa-first')
     await page.getByRole('button', { name: /^Delete/ }).click()
-    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor()
     const reply = await bench.platform.request('GET', '/api/agents/qa-first')
     assert.equal(reply.status, 404)
     assert.deepEqual(tab.faults, [])

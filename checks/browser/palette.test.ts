@@ -148,7 +148,7 @@ describe('the palette', () => {
     const tab = await openTab()
     const { page } = tab
     await run(page, 'audit', 'Audit')
-    await page.waitForURL((url) => url.searchParams.get('tab') === 'audit')
+    await page.waitForURL((url) => url.pathname === '/audit')
     await page.keyboard.press('Control+k')
     const recent = page.getByRole('group', { name: 'Recent' })
     await recent.getByRole('option', { name: 'Audit', exact: true }).waitFor()
@@ -236,7 +236,7 @@ describe('the help of a page', () => {
     assert.equal(await guide.getAttribute('href'), '/help/operate/keys')
     assert.equal(await guide.getAttribute('target'), '_blank')
     assert.ok(await guide.evaluate((link) => link === document.activeElement))
-    for (const label of ['Search or run a command', 'Home', 'Next row', 'Dismiss'])
+    for (const label of ['Search or run a command', 'Fleet health', 'Next row', 'Dismiss'])
       await dialog.getByText(label, { exact: true }).waitFor()
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })

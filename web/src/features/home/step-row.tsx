@@ -57,8 +57,8 @@ function StepLink({ id, agent: name }: { id: StepId; agent: string | null }) {
   }
   if (id === 'agent') {
     return (
-      <Link to="/library" search={{ tab: 'templates' }} className={className}>
-        All templates
+      <Link to="/agents" search={{ create: true }} className={className}>
+        Create agent
       </Link>
     )
   }
