@@ -63,7 +63,14 @@ function Tile({ row }: { row: FleetRow }) {
           <AgentStatus status={row.status} busy={row.running > 0} />
         </span>
       </div>
-      <TileFigures row={row} />
+      {row.is_system && row.lastRunAt === null ? (
+        <p className="px-4 py-3 text-muted text-sm">
+          The platform’s own agent. It may call every agent, so ask it to coordinate them. It does nothing
+          until somebody starts it and gives it a task.
+        </p>
+      ) : (
+        <TileFigures row={row} />
+      )}
       {row.is_system ? null : <TileActions row={row} />}
     </li>
   )
