@@ -60,12 +60,12 @@ describe('the audit log', () => {
     const { json } = await bench.platform.request('GET', '/api/audit-log?outcome=refused')
     await reviewPage(bench, {
       name: 'audit-entry',
-      path: `${path}&entry=${json.entries[0].event_id}`,
+      path: `${path}?entry=${json.entries[0].event_id}`,
       ready: (page) => page.getByRole('dialog').getByText('"event_id"').first().waitFor(),
     })
     await reviewPage(bench, {
       name: 'audit-no-match',
-      path: `${path}&type=webhook`,
+      path: `${path}?type=webhook`,
       ready: (page) => page.getByText('No matching entries').waitFor(),
     })
   })
@@ -109,7 +109,7 @@ describe('the audit log', () => {
   })
 
   test('filters by agent and by action', async () => {
-    const tab = await open(`${path}&agent=${agent}`)
+    const tab = await open(`${path}?agent=${agent}`)
     const { page } = tab
     await rowOf(page, 'Set tags').waitFor()
     assert.equal(await grid(page).getByText('Put setting').count(), 0)
@@ -141,7 +141,7 @@ describe('the audit log', () => {
   })
 
   test('loads a long log while scrolling and renders few rows', async () => {
-    const tab = await open(`${path}&action=put_setting`)
+    const tab = await open(`${path}?action=put_setting`)
     const { page } = tab
     await page.getByText('200 of 260 entries').waitFor()
     await grid(page).getByRole('row').nth(1).focus()

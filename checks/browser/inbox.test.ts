@@ -151,7 +151,7 @@ describe('the inbox', () => {
 
   test('reports an answer of another user and refreshes the list', async () => {
     const { id } = await ask({ title: 'Who is faster?' })
-    const tab = await open({}, `${path}&item=${id}`)
+    const tab = await open({}, `${path}?item=${id}`)
     const { page } = tab
     await page.getByRole('textbox', { name: 'Answer' }).fill('Me')
     // Delays the page's first response; others pass through.
@@ -308,7 +308,7 @@ describe('the inbox', () => {
     })
     await reviewPage(bench, {
       name: 'inbox-item',
-      path: `${path}&item=${id}`,
+      path: `${path}?item=${id}`,
       ready: (page) => page.getByRole('button', { name: /Approve but keep/ }).waitFor(),
     })
   })

@@ -105,7 +105,7 @@ describe('keys', () => {
     })
     await reviewPage(bench, {
       name: 'keys-one',
-      path: `${path}&key=${created.json.id}`,
+      path: `${path}?key=${created.json.id}`,
       ready: (page) =>
         dialogOf(page, /^A key whose name/)
           .getByRole('heading', { name: 'Allowed', exact: true })
@@ -113,7 +113,7 @@ describe('keys', () => {
     })
     await reviewPage(bench, {
       name: 'keys-all',
-      path: `${path}&all=true`,
+      path: `${path}?all=true`,
       ready: (page) => page.getByRole('columnheader', { name: 'Key' }).waitFor(),
     })
   })
@@ -159,7 +159,7 @@ describe('keys', () => {
   })
 
   test('an admin finds keys of all users by owner', async () => {
-    const tab = await open({}, `${path}&all=true&q=ann%40`)
+    const tab = await open({}, `${path}?all=true&q=ann%40`)
     await rowOf(tab.page, 'My laptop').getByText('ann@example.com').waitFor()
     assert.equal(await rowOf(tab.page, 'Monitoring').count(), 0)
     await eventually(

@@ -63,12 +63,12 @@ describe('users and access', () => {
     })
     await reviewPage(bench, {
       name: 'people-one',
-      path: `${path}&person=${encodeURIComponent(ann)}`,
+      path: `${path}?person=${encodeURIComponent(ann)}`,
       ready: (page) => page.getByRole('dialog', { name: ann }).getByText('No own agents').waitFor(),
     })
     await reviewPage(bench, {
       name: 'people-no-match',
-      path: `${path}&q=nobody-like-it`,
+      path: `${path}?q=nobody-like-it`,
       ready: (page) => page.getByText('No matching users').waitFor(),
     })
   })
@@ -96,7 +96,7 @@ describe('users and access', () => {
   })
 
   test('suspends a user immediately and unsuspends', async () => {
-    const tab = await open({}, `${path}&person=${encodeURIComponent(ann)}`)
+    const tab = await open({}, `${path}?person=${encodeURIComponent(ann)}`)
     const dialog = tab.page.getByRole('dialog', { name: ann })
     await dialog.getByRole('button', { name: 'Suspend' }).click()
     await dialog.getByText('This account is suspended.').waitFor()
@@ -115,7 +115,7 @@ describe('users and access', () => {
   })
 
   test('the own role cannot be changed, with an explanation', async () => {
-    const tab = await open({}, `${path}&person=admin`)
+    const tab = await open({}, `${path}?person=admin`)
     const dialog = tab.page.getByRole('dialog', { name: 'admin' })
     await dialog.getByText('You cannot change your own role').waitFor()
     assert.ok(await dialog.getByRole('combobox', { name: 'Role' }).isDisabled())
