@@ -10,7 +10,7 @@ import type { Skills } from './skills/skills.ts'
 import type { Terminals } from './terminal/terminals.ts'
 import type { Transfers } from './transfer/transfers.ts'
 import type { Runs } from './turns/runs.ts'
-import { deletePath, makeDirectory } from './workspace/change.ts'
+import { deletePath, makeDirectory, movePath } from './workspace/change.ts'
 import { listFiles } from './workspace/list.ts'
 import type { Packer } from './workspace/pack.ts'
 import type { Paths } from './workspace/paths.ts'
@@ -79,6 +79,12 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
       deletePath(paths, { path: text(message, 'path'), guarded: message.guarded === true }),
     'fs.mkdir': (message) =>
       makeDirectory(paths, { path: text(message, 'path'), guarded: message.guarded === true }),
+    'fs.move': (message) =>
+      movePath(paths, {
+        from: text(message, 'from'),
+        to: text(message, 'to'),
+        guarded: message.guarded === true,
+      }),
     'fs.pack': (message) =>
       deps.packer.pack(text(message, 'path'), number(message, 'max_bytes'), message.guarded === true),
     'fs.read_pack': (message) => deps.packer.read({ handle: text(message, 'handle'), ...range(message) }),

@@ -28,21 +28,27 @@ describe('attachments', () => {
     await tab.context.close()
   })
 
-  test('are refused by name before sending', async () => {
+  test('that do not fit go to the workspace, and empty ones are refused by name', async () => {
     const tab = await openChat()
     const files = tab.page.getByTestId('attachments')
     await files.setInputFiles([
       { name: 'run.exe', mimeType: 'application/x-msdownload', buffer: Buffer.from('MZ') },
       { name: 'big.txt', mimeType: 'text/plain', buffer: Buffer.alloc(5 * 1024 * 1024 + 1, 'a') },
+      { name: 'empty.txt', mimeType: 'text/plain', buffer: Buffer.alloc(0) },
       { name: 'fine.txt', mimeType: 'text/plain', buffer: Buffer.from('fine') },
     ])
-    const alert = tab.page.getByRole('alert')
-    await alert.waitFor()
-    assert.match(await alert.innerText(), /“run\.exe” is not an image[\s\S]*“big\.txt” is too large/)
+    await tab.page.getByRole('alert').getByText('“empty.txt” is empty.').waitFor()
+    const forWorkspace = tab.page.getByRole('list', { name: 'Files for the workspace' })
+    assert.match(
+      await forWorkspace.innerText(),
+      /run\.exe\s+2 B\. Goes to uploads\/ in the workspace\.[\s\S]*big\.txt\s+5 MB\./,
+    )
     const chips = tab.page.getByRole('list', { name: 'Files to send' })
     assert.equal(await chips.getByRole('listitem').count(), 1)
     await tab.page.getByRole('button', { name: 'Remove fine.txt' }).click()
     await chips.waitFor({ state: 'detached' })
+    await tab.page.getByRole('button', { name: 'Remove run.exe' }).click()
+    assert.equal(await forWorkspace.getByRole('listitem').count(), 1)
     await tab.context.close()
   })
 

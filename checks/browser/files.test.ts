@@ -1,11 +1,11 @@
-/** Files of a real agent: read, written, uploaded and downloaded. */
+/** Files of a real agent: read, written and downloaded. */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
 import { eventually } from '../acceptance/platform.ts'
 import { answerOf } from '../acceptance/steps.ts'
 import { assertAccessible, closeTab } from './bench.ts'
-import { button, edit, editor, header, item, name, pixel, setUpFiles } from './files-setup.ts'
+import { button, edit, editor, header, item, name, setUpFiles } from './files-setup.ts'
 import { focusOn } from './focus.ts'
 
 const { bench, put, read, inside, open } = setUpFiles()
@@ -120,29 +120,6 @@ describe('reading and writing', () => {
     await button(page, 'Delete folder').click()
     await item(page, 'made').waitFor({ state: 'detached' })
     assert.equal((await read('made')).status, 404)
-    await closeTab(tab)
-  })
-
-  test('uploads text files, refuses others, and confirms replacements', async () => {
-    const tab = await open('docs/')
-    const { page } = tab
-    const input = page.getByLabel('Text files to upload')
-    const offered = (file: string, text: string | Buffer) => ({
-      name: file,
-      mimeType: '',
-      buffer: Buffer.from(text),
-    })
-    await input.setInputFiles([offered('up.txt', 'new'), offered('pic.png', Buffer.from(pixel, 'base64'))])
-    await page.getByText('is not UTF-8 text').first().waitFor()
-    await item(page, 'up.txt').waitFor()
-    await input.setInputFiles([offered('up.txt', 'newer')])
-    const question = page.getByRole('dialog', { name: 'Replace existing files?' })
-    await question.getByText('These files already exist: up.txt.', { exact: true }).waitFor()
-    assert.equal((await read('docs/up.txt')).text, 'new')
-    const saved = page.waitForResponse((response) => response.request().method() === 'PUT')
-    await button(page, 'Replace').click()
-    assert.equal((await saved).status(), 200)
-    assert.equal((await read('docs/up.txt')).text, 'newer')
     await closeTab(tab)
   })
 

@@ -15,7 +15,7 @@ import { test } from 'node:test'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { createFakeClock } from '../kit/fake-clock.ts'
 import { makeTestHome } from '../test/home.ts'
-import { deletePath, makeDirectory } from './change.ts'
+import { deletePath, makeDirectory, movePath } from './change.ts'
 import { listFiles } from './list.ts'
 import { createPacker } from './pack.ts'
 import { createPaths } from './paths.ts'
@@ -118,6 +118,43 @@ test('deleting a link keeps its target', async () => {
   await assert.rejects(deletePath(t.paths, { path: `${t.home}/gone` }), { code: 'file_not_found' })
 })
 
+test('a file or folder is moved, and never over another one', async () => {
+  using t = await setUp()
+  const { home, paths } = t
+  const move = (from: string, to: string, guarded = false) =>
+    movePath(paths, { from: `${home}/${from}`, to: `${home}/${to}`, guarded })
+  await assert.rejects(move('docs/a.txt', 'docs/deep/b.txt'), { code: 'io_error' })
+  assert.deepEqual(await move('docs/a.txt', 'new/place/c.txt', true), { path: `${home}/new/place/c.txt` })
+  assert.equal(readFileSync(join(home, 'new/place/c.txt'), 'utf8'), 'hello')
+  await assert.rejects(move('docs/a.txt', 'x'), { code: 'file_not_found' })
+  await move('docs/deep', 'deep')
+  assert.equal(readFileSync(join(home, 'deep/b.txt'), 'utf8'), 'world!')
+  await assert.rejects(move('deep', 'deep/inside'), { code: 'io_error' })
+})
+
+test('a move opens nothing that is closed', async () => {
+  using t = await setUp()
+  const { home, root, paths } = t
+  writeFileSync(join(home, 'docs', 'server.pem'), 'secret')
+  writeFileSync(join(home, '.env'), 'KEY=1')
+  const refused = { code: 'protected_path' }
+  for (const [from, to, guarded] of [
+    ['.env', 'readable.txt', false],
+    ['docs/server.pem', 'readable.txt', true],
+    ['docs/a.txt', '.git/config', false],
+    ['docs/a.txt', 'way-out/planted.txt', false],
+    ['docs/a.txt', '../planted.txt', false],
+    // A folder may hold what is the owner's alone.
+    ['docs', 'other', true],
+    ['way-out', 'other', false],
+    ['file-out', 'other.txt', false],
+  ] as const) {
+    const request = { from: `${home}/${from}`, to: `${home}/${to}`, guarded }
+    await assert.rejects(movePath(paths, request), refused, `${from} to ${to}`)
+  }
+  assert.deepEqual(readdirSync(join(root, 'outside')), ['secret.txt'])
+})
+
 test('a file written in chunks appears complete after the last chunk', async () => {
   using t = await setUp()
   const path = `${t.home}/new/folder/big.bin`
@@ -140,6 +177,27 @@ test('a file written in chunks appears complete after the last chunk', async () 
   assert.deepEqual(await chunk(fileChunkBytes * 2, true), { path, size: bytes.length })
   assert.ok(readFileSync(path).equals(bytes))
   assert.deepEqual(readdirSync(join(t.home, '.roost', 'parts')), [])
+})
+
+test('a repeated chunk changes nothing, and the last one sets the length', async () => {
+  using t = await setUp()
+  const path = `${t.home}/resumed.bin`
+  const send = (offset: number, text: string, last = false) =>
+    t.writer.write({
+      path,
+      upload_id: 'resumed',
+      offset,
+      data_base64: Buffer.from(text).toString('base64'),
+      last,
+      on_conflict: 'replace',
+    })
+  await send(0, 'abcd')
+  await send(4, 'efgh')
+  await send(4, 'efgh')
+  await send(2, 'cdef')
+  await send(8, 'ij')
+  assert.deepEqual(await send(8, 'i', true), { path, size: 10 })
+  assert.equal(readFileSync(path, 'utf8'), 'abcdefghi')
 })
 
 test('an abandoned upload is dropped', async () => {

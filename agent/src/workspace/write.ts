@@ -46,13 +46,14 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
     if (request.offset === 0) await forget(request.upload_id)
     const upload =
       uploads.get(request.upload_id) ?? (request.offset === 0 ? await start(request.upload_id) : null)
-    if (!upload || upload.size !== request.offset)
+    if (!upload || upload.size < request.offset)
       throw new LinkFault('invalid_message', 'The chunk does not continue the upload at the expected offset.')
     upload.cancel()
     upload.cancel = clock.after(uploadTimeoutMs, () => void forget(request.upload_id))
     const bytes = Buffer.from(request.data_base64, 'base64')
-    await upload.file.writeFile(bytes)
-    upload.size += bytes.length
+    await writeAt(upload.file, bytes, request.offset)
+    upload.size = Math.max(upload.size, request.offset + bytes.length)
+    if (request.last) await upload.file.truncate(request.offset + bytes.length)
     return upload
   }
 
@@ -87,6 +88,15 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
   }
 }
 
+/** A client that lost its connection repeats chunks, and the lost ones may still arrive. */
+async function writeAt(file: FileHandle, bytes: Buffer, offset: number): Promise<void> {
+  let done = 0
+  while (done < bytes.length) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, offset + done)
+    done += bytesWritten
+  }
+}
+
 /** Uses the first free name of `a.txt`, `a-1.txt`, `a-2.txt`, …; creation is exclusive. */
 export async function placeBeside(part: string, target: string): Promise<string> {
   const extension = extname(target)
@@ -103,7 +113,8 @@ export async function placeBeside(part: string, target: string): Promise<string>
   throw new LinkFault('io_error', 'No free name was found.')
 }
 
-async function linkOrCopy(from: string, to: string): Promise<void> {
+/** Gives the file a second name. Throws `EEXIST` when the name is taken. */
+export async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
   } catch (error) {

@@ -107,7 +107,7 @@ export const uploadFile = endpoint({
   path: '/api/agents/{name}/files/upload',
   summary: 'Upload a file of any type',
   description:
-    'The body is the content. The file appears under its name when it is complete, and replaces an existing one; missing folders are created. At most 100 MB.',
+    'The body is the content. The file appears under its name when it is complete, and replaces an existing one; missing folders are created. At most 100 MB. To resume after a lost connection, send the content in several requests with the same `upload` and the `offset` of each part; a repeated part does no harm. Parts are deleted 10 minutes after the last one arrived.',
   tag,
   access: { who: 'access', gate: 'person', writesWorkspace: true },
   params: AgentParams,
@@ -115,11 +115,18 @@ export const uploadFile = endpoint({
     executable: queryBoolean(false).describe(
       'Sets the execute permission. Without it a replaced file keeps its permissions.',
     ),
+    upload: z
+      .string()
+      .regex(/^[\w-]{16,64}$/, 'must be 16 to 64 letters, digits, "-" and "_"')
+      .optional()
+      .describe('A random id chosen by the client, the same for all parts of a file.'),
+    offset: queryInteger(0, maxUploadBytes, 0).describe('Bytes of the file before this part.'),
+    complete: queryBoolean(true).describe('`false`: more parts follow. Needs `upload`.'),
   }),
   bodyKind: 'stream',
-  body: z.custom<ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>>(),
-  returns: Changed.extend({ size: z.number().int() }),
-  fails: writeFails,
+  body: z.custom<ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | Uint8Array<ArrayBuffer>>(),
+  returns: Changed.extend({ size: z.number().int().describe('Bytes received so far.') }),
+  fails: [...writeFails, 'upload_expired'],
   audit: { type: 'configuration', action: 'upload_file' },
 })
 
@@ -149,6 +156,22 @@ export const makeDirectory = endpoint({
   returns: Changed,
   fails: writeFails,
   audit: { type: 'configuration', action: 'make_directory' },
+})
+
+export const moveFile = endpoint({
+  id: 'moveFile',
+  method: 'POST',
+  path: '/api/agents/{name}/files/move',
+  summary: 'Move or rename a file or a directory',
+  description:
+    'Never replaces an existing entry; missing folders are created. Only the owner moves directories: they may hold files that are closed to others.',
+  tag,
+  access: { who: 'access', gate: 'person', writesWorkspace: true },
+  params: AgentParams,
+  body: z.object({ from: FilePath, to: FilePath }),
+  returns: Changed,
+  fails: [...writeFails, 'already_exists', 'agent_program_outdated'],
+  audit: { type: 'configuration', action: 'move_file' },
 })
 
 const fileHeaders = ['Content-Disposition', 'Content-Range', 'Accept-Ranges', 'Last-Modified'] as const

@@ -113,6 +113,7 @@ export const errorCatalogue = {
   backup_in_progress: [409, 'A backup, restore or verification is already running.'],
   window_changed: [409, 'The stored window has changed.'],
   stale_value: [409, 'The value has changed in the meantime.'],
+  upload_expired: [409, 'The earlier parts of this upload are no longer stored: start it again.'],
   agent_program_outdated: [409, 'The program in the container is too old for this: restart the agent.'],
   conflict: [409, 'This conflicts with the current state.'],
   body_too_large: [413, 'The body is too large.'],

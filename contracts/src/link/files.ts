@@ -17,7 +17,9 @@ export type FileStat = { t: 'fs.stat'; path: string; guarded?: boolean }
 export type FileStatAnswer = { type: 'file' | 'directory'; size: number; modified: string; mode: number }
 export type FileRead = { t: 'fs.read'; path: string; offset: number; length: number; guarded?: boolean }
 export type FileReadAnswer = { data_base64: string; size: number; eof: boolean }
-/** The first chunk has offset 0; with the last chunk the file appears atomically under its name. */
+/**
+ * The first chunk has offset 0; with the last chunk the file appears atomically under its name. Chunks may be repeated.
+ */
 export type FileWrite = {
   t: 'fs.write'
   path: string
@@ -33,6 +35,8 @@ export type FileWrite = {
 export type FileWriteAnswer = { path: string; size: number }
 export type FileDelete = { t: 'fs.delete'; path: string; guarded?: boolean }
 export type FileMkdir = { t: 'fs.mkdir'; path: string; guarded?: boolean }
+/** Never replaces an existing entry. `guarded` moves single files only: a folder may hold what is the owner's alone. */
+export type FileMove = { t: 'fs.move'; from: string; to: string; guarded?: boolean }
 export type PathAnswer = { path: string }
 /**
  * Packs a directory as tar.gz into a temporary file of the agent and returns its handle for `fs.read_pack`.

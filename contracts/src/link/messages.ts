@@ -35,6 +35,7 @@ import type {
   FileList,
   FileListAnswer,
   FileMkdir,
+  FileMove,
   FilePack,
   FilePackAnswer,
   FileRead,
@@ -272,6 +273,7 @@ export type PlatformCalls = {
   'fs.write': { request: FileWrite; answer: FileWriteAnswer }
   'fs.delete': { request: FileDelete; answer: PathAnswer }
   'fs.mkdir': { request: FileMkdir; answer: PathAnswer }
+  'fs.move': { request: FileMove; answer: PathAnswer }
   'fs.pack': { request: FilePack; answer: FilePackAnswer }
   'fs.read_pack': { request: FileReadPack; answer: FileReadAnswer }
   'fs.export_open': { request: ExportOpen; answer: TransferAnswer }

@@ -172,6 +172,7 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'fs.write': z.object({ path: z.string(), size: z.number() }),
   'fs.delete': PathAnswer,
   'fs.mkdir': PathAnswer,
+  'fs.move': PathAnswer,
   'fs.pack': z.object({ handle: z.string(), size: z.number() }),
   'fs.read_pack': FileBytes,
   'fs.export_open': Handle,

@@ -54,6 +54,16 @@ const slow = endpoint({
   access: any,
   audit: { type: 'execution', action: 'slow' },
 })
+const part = endpoint({
+  ...base,
+  id: 'part',
+  method: 'PUT',
+  path: '/part',
+  query: z.object({ fails: z.string().optional() }),
+  access: any,
+  fails: ['conflict'],
+  audit: { type: 'configuration', action: 'part' },
+})
 const stream = endpoint({ ...slow, id: 'stream', path: '/stream', streams: ['text/plain'] })
 
 function app() {
@@ -78,6 +88,11 @@ function app() {
         throw new Fault('invalid_credentials')
       }),
       route(inner, async () => answer({})),
+      route(part, async ({ query, request }) => {
+        request.omitFromAudit()
+        if (query.fails) throw new Fault('conflict')
+        return answer({})
+      }),
       route(slow, async () => {
         begun.resolve()
         await finish.promise
@@ -154,6 +169,17 @@ test('a read is recorded only for a key; a refused gate is recorded with the ref
     { ...who, event_type: 'authorization', status: 403, details: { error: 'admin_required' } },
     { actor_type: 'anonymous', actor_id: null, actor_ip: '127.0.0.1', status: 401 },
   ])
+})
+
+test('a part of a larger action is recorded only if it fails', async () => {
+  const { server, entries } = app()
+  const put = (url: string) => server.inject({ method: 'PUT', url, headers: { authorization } })
+  assert.equal((await put('/part')).statusCode, 200)
+  assert.equal((await put('/part?fails=1')).statusCode, 409)
+  assert.deepEqual(
+    entries.map(({ event_action, status }) => [event_action, status]),
+    [['part', 409]],
+  )
 })
 
 test('an internal call is recorded if it comes from an agent or was refused', async () => {

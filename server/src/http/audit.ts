@@ -15,6 +15,7 @@ export function recordCall(audit: Pick<Audit, 'record' | 'recordRead'>, request:
   const { endpoint, caller } = request.roost
   if (!endpoint) return
   const refused = request.status === 401 || request.status === 403
+  if (request.roost.isOmittedFromAudit && request.status < 400) return
   // Programs send these every few seconds.
   if (unrecorded.has(endpoint.id) && !refused) return
   const isOfKey = caller?.kind === 'key'

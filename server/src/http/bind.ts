@@ -24,6 +24,8 @@ export type RequestState = {
   /** Created on first use: most requests end without it. */
   signal(): AbortSignal
   errorCode: string | null
+  /** True for a successful request that writes no audit entry. */
+  isOmittedFromAudit: boolean
   /** The epoch before the caller was admitted; see `AccessRevocation`. */
   revocationEpoch: number
   /** The reason why an admitted caller lost access; null otherwise. */
@@ -212,6 +214,10 @@ class BoundRequestInfo implements RequestInfo {
 
   readonly note = (details: Record<string, unknown>): void => {
     Object.assign(this.#request.roost.notes, details)
+  }
+
+  readonly omitFromAudit = (): void => {
+    this.#request.roost.isOmittedFromAudit = true
   }
 
   readonly actedBy = (actor: Actor): void => {

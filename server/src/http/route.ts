@@ -35,6 +35,8 @@ export type RequestInfo = {
   readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z.output<T>
   /** Adds details to the audit entry of this request: names, never secret values. */
   note(details: Record<string, unknown>): void
+  /** Writes no audit entry if the request succeeds: a later request reports the whole action. */
+  omitFromAudit(): void
   /** Sets the actor of the audit entry: a person who signed in now, or the owner of a Workspace session. */
   actedBy(actor: Actor): void
 }

@@ -77,7 +77,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
   app.decorateRequest('roost', null as never)
   app.addHook('onRequest', async (request, reply) => {
     const signal = closeSignal(reply.raw, options.streams)
-    const initial = { endpoint: null, caller: null, admitted: null, errorCode: null }
+    const initial = {
+      ...{ endpoint: null, caller: null, admitted: null, errorCode: null },
+      isOmittedFromAudit: false,
+    }
     request.roost = { ...initial, notes: {}, actor: null, signal, revocationEpoch: 0, revokedBy: null }
     reply.headers({ 'x-request-id': request.id, ...noStore })
     // An aborted response never fires `onResponse`, so disconnects are reported here.

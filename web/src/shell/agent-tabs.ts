@@ -31,7 +31,7 @@ export const agentTabPlaces = [
   { id: 'loops', label: 'Loops', guide: 'operate/loops', group: 'automations', who: 'access' },
   { id: 'events', label: 'Events', guide: 'operate/events', group: 'automations', who: 'access' },
   { id: 'reminders', label: 'Reminders', guide: 'operate/events', group: 'automations', who: 'access' },
-  { id: 'files', label: 'Files', guide: 'how-to/workspace', group: 'files', who: 'access' },
+  { id: 'files', label: 'Files', guide: 'how-to/files', group: 'files', who: 'access' },
   { id: 'terminal', label: 'Terminal', guide: 'operate/terminal', group: 'files', who: 'owner' },
   { id: 'git', label: 'Git', guide: 'how-to/git', group: 'files', who: 'access' },
   { id: 'skills', label: 'Skills', guide: 'how-to/skills', group: 'files', who: 'access' },

@@ -5,7 +5,7 @@ export type DropZoneProps = {
   /** Shown while files hover, e.g. `Drop files to attach them`. */
   label: string
   /** Null: nothing can be dropped. */
-  onFiles: ((files: File[]) => Promise<void>) | null
+  onFiles: ((files: File[], data: DataTransfer) => Promise<void>) | null
   children: ReactNode
 }
 
@@ -31,7 +31,7 @@ export function DropZone(props: DropZoneProps) {
       onDragOver={(event) => event.dataTransfer.types.includes('Files') && event.preventDefault()}
       onDrop={(event) => {
         step(0)(event)
-        void props.onFiles?.([...event.dataTransfer.files])
+        void props.onFiles?.([...event.dataTransfer.files], event.dataTransfer)
       }}
     >
       {props.children}

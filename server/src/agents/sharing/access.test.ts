@@ -42,7 +42,7 @@ const groups = {
     ...['runTask', 'startFanOut', 'getFanOut'],
   ],
   /** For people with access, never for agents. */
-  handle: ['startAgent', 'stopAgent', 'saveFile', 'deleteFile', 'makeDirectory'],
+  handle: ['startAgent', 'stopAgent', 'saveFile', 'deleteFile', 'makeDirectory', 'moveFile'],
   /** For the owner, and the agent's own key. */
   own: [
     'putAgentTags',

@@ -3,16 +3,18 @@ import {
   downloadFile,
   listFiles,
   makeDirectory,
+  moveFile,
   previewFile,
   saveFile,
   uploadFile,
 } from '@roost/contracts/agents/workspace'
+import type { QueryOf } from '@roost/contracts/kit/endpoint'
 import { agentRoute, type Route, streamAnswer } from '../../http/route.ts'
 import type { Relation } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type AgentRecords, requireAgent } from '../records/index.ts'
 import { disposition, inlineType, safeHeaders } from './content.ts'
-import type { Opened, Workspace } from './service.ts'
+import type { Opened, Part, Workspace } from './service.ts'
 
 export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
@@ -35,7 +37,10 @@ export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRe
         // The framework passes the body as it arrives.
         source: call.body as AsyncIterable<Uint8Array>,
         isExecutable: call.query.executable,
+        part: partOf(call.query, call.caller.user.id),
       }
+      // The entry of the last part stands for the file.
+      if (!call.query.complete) call.request.omitFromAudit()
       const saved = await workspace.receive(await agentOf(call), file, upload, call.request.signal)
       return { success: true as const, ...saved }
     }),
@@ -52,6 +57,14 @@ export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRe
       const folder = { path: call.body.path, isOwner: ownsSecrets(call.relation) }
       const created = await workspace.makeDirectory(await agentOf(call), folder, call.request.signal)
       return { success: true as const, ...created }
+    }),
+
+    agentRoute(moveFile, async (call) => {
+      const { from, to } = call.body
+      call.request.note({ path: from, to })
+      const request = { from, to, isOwner: ownsSecrets(call.relation) }
+      const moved = await workspace.move(await agentOf(call), request, call.request.signal)
+      return { success: true as const, ...moved }
     }),
 
     agentRoute(downloadFile, async (call) => {
@@ -76,6 +89,14 @@ export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRe
         : fileResponse(found.opened, type, 'inline')
     }),
   ]
+}
+
+/** The id contains the person, so that nobody adds parts to the upload of another. */
+function partOf(query: QueryOf<typeof uploadFile>, userId: string): Part | null {
+  const { upload, offset, complete: isLast } = query
+  if (upload !== undefined) return { uploadId: `${userId}.${upload}`, offset, isLast }
+  if (offset === 0 && isLast) return null
+  throw new Fault('validation_error', 'A part of a file needs the field "upload".')
 }
 
 /** The agent itself owns its workspace; people it is shared with do not get its credentials. */

@@ -59,7 +59,7 @@ export type Workspace = {
   ): Promise<{ path: string; size: number }>
   /**
    * Saves the bytes of `source` as a file, also with any other content than text. Throws `file_too_large` above
-   * 100 MB.
+   * 100 MB, and `upload_expired` for a part whose predecessors are no longer stored.
    */
   receive(
     agent: Agent,
@@ -76,6 +76,12 @@ export type Workspace = {
   ): Promise<{ path: string; size: number }>
   remove(agent: Agent, file: FileRequest, signal: AbortSignal): Promise<{ path: string }>
   makeDirectory(agent: Agent, folder: FileRequest, signal: AbortSignal): Promise<{ path: string }>
+  /** Never replaces an entry: throws `already_exists`. Only the owner moves directories. */
+  move(
+    agent: Agent,
+    request: { from: string; to: string; isOwner: boolean },
+    signal: AbortSignal,
+  ): Promise<{ path: string }>
   /**
    * Opens a file or, with `directories`, a packed directory. `outside` means that the range is not in the
    * file. Throws `file_not_found`, `file_too_large`, `protected_path`.
@@ -87,13 +93,18 @@ export type Workspace = {
   ): Promise<{ kind: 'file' | 'packed'; opened: Opened } | { kind: 'outside'; size: number }>
 }
 
-export type Upload = { source: AsyncIterable<Uint8Array>; isExecutable: boolean }
+/** `part`: null for a whole file. */
+export type Upload = { source: AsyncIterable<Uint8Array>; isExecutable: boolean; part: Part | null }
+
+/** A part of a file. The upload id is that of one person. */
+export type Part = { uploadId: string; offset: number; isLast: boolean }
 
 /** `mode`: undefined keeps that of a replaced file. */
 type WriteRequest = FileRequest & {
   chunks: AsyncIterable<Buffer> | Iterable<Buffer>
   onConflict: 'replace' | 'rename'
   mode?: number | undefined
+  part?: Part | null
 }
 
 const executableMode = 0o755
@@ -123,11 +134,11 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
   /** Returns the final path, which may differ with `rename`, and the size. */
   async function write(
     agent: Agent,
-    { path, chunks: given, onConflict, isOwner, mode }: WriteRequest,
+    { path, chunks: given, onConflict, isOwner, mode, part = null }: WriteRequest,
     signal: AbortSignal,
   ): Promise<{ path: string; size: number }> {
-    const upload_id = newId()
-    let offset = 0
+    const upload_id = part?.uploadId ?? newId()
+    let offset = part?.offset ?? 0
     const send = async (chunk: Buffer, last: boolean) => {
       const request = {
         path,
@@ -149,9 +160,12 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
         if (pending) await send(pending, false)
         pending = chunk
       }
-      const finalPath = await send(pending ?? Buffer.alloc(0), true)
+      const finalPath = await send(pending ?? Buffer.alloc(0), part?.isLast ?? true)
       return { path: finalPath, size: offset }
     } catch (error) {
+      // The client may send the part again.
+      if (part)
+        throw isLostUpload(error, part) ? new Fault('upload_expired', undefined, {}, { cause: error }) : error
       if (offset > 0) await discard(agent, { path, upload_id, offset: offset + 1 })
       throw error
     }
@@ -164,6 +178,16 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
   ): Promise<void> {
     const request = { ...upload, data_base64: '', last: false, on_conflict: 'replace' as const }
     await ask(agent, 'fs.write', request, AbortSignal.timeout(discardTimeoutMs)).catch(() => {})
+  }
+
+  async function exists(agent: Agent, request: { path: string; guarded: boolean }, signal: AbortSignal) {
+    try {
+      await ask(agent, 'fs.stat', request, signal)
+      return true
+    } catch (error) {
+      const isMissing = error instanceof LinkFault && error.code === 'file_not_found'
+      return isMissing ? false : faultMapper(request.path)(error)
+    }
   }
 
   return {
@@ -188,13 +212,14 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       return { path, size: bytes.length }
     },
 
-    async receive(agent, { path: given, isOwner }, { source, isExecutable }, signal) {
+    async receive(agent, { path: given, isOwner }, { source, isExecutable, part }, signal) {
       const path = resolvePath(given)
       rejectWrite(path, isOwner)
       requireDiskRoom(agent)
-      const chunks = inChunks(source)
+      const chunks = inChunks(source, maxUploadBytes - (part?.offset ?? 0))
       const mode = isExecutable ? executableMode : undefined
-      const { size } = await write(agent, { path, chunks, onConflict: 'replace', isOwner, mode }, signal)
+      const request = { path, chunks, onConflict: 'replace' as const, isOwner, mode, part }
+      const { size } = await write(agent, request, signal)
       return { path, size }
     },
 
@@ -219,6 +244,23 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       requireDiskRoom(agent)
       await ask(agent, 'fs.mkdir', { path, guarded: !isOwner }, signal).catch(faultMapper(given))
       return { path }
+    },
+
+    async move(agent, { from: givenFrom, to: givenTo, isOwner }, signal) {
+      const [from, to] = [resolvePath(givenFrom), resolvePath(givenTo)]
+      rejectDelete(from, isOwner)
+      rejectRead(from, isOwner)
+      rejectDelete(to, isOwner)
+      requireDiskRoom(agent)
+      const guarded = !isOwner
+      if (await exists(agent, { path: to, guarded }, signal))
+        throw new Fault('already_exists', `"${formatPath(givenTo)}" already exists.`)
+      await ask(agent, 'fs.move', { from, to, guarded }, signal).catch((error: unknown) => {
+        if (error instanceof LinkFault && error.code === 'unknown_message')
+          throw new Fault('agent_program_outdated', undefined, {}, { cause: error })
+        return faultMapper(givenFrom)(error)
+      })
+      return { path: to }
     },
 
     async open(agent, { path: given, isOwner, range: header, directories }, signal) {
@@ -263,14 +305,14 @@ function* chunksOf(bytes: Buffer): Iterable<Buffer> {
     yield bytes.subarray(offset, offset + fileChunkBytes)
 }
 
-/** Gathers the pieces of a request body into chunks of the link. Throws `file_too_large` above 100 MB. */
-async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
+/** Gathers the pieces of a request body into chunks of the link. Throws `file_too_large` above the limit. */
+async function* inChunks(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncIterable<Buffer> {
   let gathered: Uint8Array[] = []
   let length = 0
   let total = 0
   for await (const piece of source) {
     total += piece.length
-    if (total > maxUploadBytes) throw tooLargeToUpload()
+    if (total > maxBytes) throw tooLargeToUpload()
     gathered.push(piece)
     length += piece.length
     if (length < fileChunkBytes) continue
@@ -285,6 +327,12 @@ async function* inChunks(source: AsyncIterable<Uint8Array>): AsyncIterable<Buffe
 
 function tooLargeToUpload(): Fault {
   return new Fault('file_too_large', 'An uploaded file has at most 100 MB.')
+}
+
+/** The agent has no part before this one: it was restarted, or the parts have expired. */
+function isLostUpload(error: unknown, { offset }: Part): boolean {
+  const cause = error instanceof Fault ? error.cause : null
+  return offset > 0 && cause instanceof LinkFault && cause.code === 'invalid_message'
 }
 
 /** Maps the agent's errors to faults with the requested path and our own wording. */

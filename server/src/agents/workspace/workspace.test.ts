@@ -33,15 +33,12 @@ function fakeWorkspace(files: Record<string, Buffer>, uploads = new Map<string, 
         : { type: 'file', size: find(path).length, modified: '2030-01-01T00:00:00.000Z', mode: 0o644 },
     'fs.read': ({ path, offset, length }) => piece(find(path), offset, length),
     'fs.write': ({ path, upload_id, offset, data_base64, last, mode }) => {
-      const parts = uploads.get(upload_id) ?? []
-      if (offset > 0 && data_base64 === '') uploads.delete(upload_id)
-      if (offset > 0 && data_base64 === '')
+      const before = Buffer.concat(uploads.get(upload_id) ?? [])
+      if (before.length < offset) {
+        uploads.delete(upload_id)
         throw new LinkFault({ code: 'invalid_message', message: 'inner words' })
-      assert.equal(
-        offset,
-        parts.reduce((sum, part) => sum + part.length, 0),
-      )
-      parts.push(Buffer.from(data_base64, 'base64'))
+      }
+      const parts = [before.subarray(0, offset), Buffer.from(data_base64, 'base64')]
       uploads.set(upload_id, parts)
       if (last) uploads.delete(upload_id)
       if (last) files[mode === undefined ? path : `${path} ${mode.toString(8)}`] = Buffer.concat(parts)
@@ -53,6 +50,11 @@ function fakeWorkspace(files: Record<string, Buffer>, uploads = new Map<string, 
       return { path }
     },
     'fs.mkdir': ({ path }) => ({ path }),
+    'fs.move': ({ from, to }) => {
+      files[to] = find(from)
+      delete files[from]
+      return { path: to }
+    },
     'fs.pack': () => ({ handle: 'h', size: packed.length }),
     'fs.read_pack': ({ offset, length }) => piece(packed, offset, length),
   }
@@ -148,6 +150,75 @@ describe('the workspace', () => {
     const tooLarge = await put('big', Buffer.alloc(100 * 1024 * 1024 + 1))
     assert.deepEqual([tooLarge.status, tooLarge.json.error], [413, 'file_too_large'])
     assert.deepEqual([world.files, world.uploads.size], [{}, 0])
+  })
+
+  test('200 an upload in parts appears after the last one; 409 when its beginning is lost', async () => {
+    await using world = await open()
+    const binary = { 'content-type': 'application/octet-stream' }
+    const upload = 'abcdefgh-01234567'
+    const put = (query: string, body: string) =>
+      world.call('PUT', `/upload?path=big.bin${query}`, Buffer.from(body), binary)
+    const first = await put(`&upload=${upload}&complete=false`, 'first ')
+    assert.deepEqual([first.status, first.json.size], [200, 6])
+    assert.deepEqual(world.files, {})
+    // A client without a response sends the part again.
+    assert.equal((await put(`&upload=${upload}&offset=6&complete=false`, 'second ')).json.size, 13)
+    assert.equal((await put(`&upload=${upload}&offset=6&complete=false`, 'second ')).json.size, 13)
+    assert.equal((await put(`&upload=${upload}&offset=13`, 'third')).json.size, 18)
+    assert.equal(world.files[`${home}/big.bin`]?.toString(), 'first second third')
+    const lost = await put('&upload=another-upload-id&offset=6', 'second')
+    assert.deepEqual([lost.status, lost.json.error], [409, 'upload_expired'])
+    const tooLarge = await put(`&upload=${upload}&offset=104857600`, 'x')
+    assert.deepEqual([tooLarge.status, tooLarge.json.error], [413, 'file_too_large'])
+    for (const query of ['&offset=6', '&complete=false', '&upload=short'])
+      assert.equal((await put(query, 'x')).json.error, 'validation_error', query)
+  })
+
+  test('200 a file is moved, but never over another or over a protected one', async () => {
+    await using world = await open({
+      [`${home}/a.pdf`]: Buffer.from('a'),
+      [`${home}/b.pdf`]: Buffer.from('b'),
+    })
+    const move = (from: string, to: string) => world.call('POST', '/move', { from, to })
+    const taken = await move('a.pdf', 'b.pdf')
+    assert.deepEqual([taken.status, taken.json.error], [409, 'already_exists'])
+    const moved = await move('a.pdf', 'docs/c.pdf')
+    assert.deepEqual([moved.status, moved.json.path], [200, `${home}/docs/c.pdf`])
+    assert.deepEqual(Object.keys(world.files), [`${home}/b.pdf`, `${home}/docs/c.pdf`])
+    assert.equal((await move('a.pdf', 'd.pdf')).json.error, 'file_not_found')
+    for (const [from, to] of [
+      ['b.pdf', '.git/hooks/post-checkout'],
+      ['.env', 'x'],
+      ['b.pdf', '../x'],
+      ['.', 'x'],
+    ] as const)
+      assert.equal((await move(from, to)).json.error, 'protected_path', `${from} to ${to}`)
+    world.link.link(world.agent.id, {
+      ...fakeWorkspace(world.files),
+      'fs.move': () => {
+        throw new LinkFault({ code: 'unknown_message', message: 'inner words' })
+      },
+    })
+    assert.equal((await move('b.pdf', 'd.pdf')).json.error, 'agent_program_outdated')
+  })
+
+  test('people do not share an upload', async () => {
+    await using world = await open()
+    const binary = { 'content-type': 'application/octet-stream' }
+    const admin = await world.person('admin')
+    const put = (key: string, query: string, body: string) =>
+      world.request(
+        key,
+        'PUT',
+        `/api/agents/helper/files/upload?path=a&upload=abcdefgh-01234567${query}`,
+        Buffer.from(body),
+        binary,
+      )
+    await put(world.owner.key, '&complete=false', 'mine ')
+    const other = await put(admin.key, '&offset=5', 'theirs')
+    assert.deepEqual([other.status, other.json.error], [409, 'upload_expired'])
+    assert.equal((await put(world.owner.key, '&offset=5', 'too')).status, 200)
+    assert.equal(world.files[`${home}/a`]?.toString(), 'mine too')
   })
 
   test('200 a download returns the bytes as an attachment; a range returns a part', async () => {

@@ -62,6 +62,10 @@ export const resourcesHelp = {
     'Names of agents are unique on the platform, also among agents that you cannot see.',
     'Choose another name.',
   ],
+  upload_expired: [
+    'An upload in parts paused for more than 10 minutes, or the agent restarted in between.',
+    'Send the file again from its beginning, with a new upload id.',
+  ],
   agent_program_outdated: [
     'The container was started by an older release, and its program does not know the operation.',
     'Restart the agent, then repeat the action.',

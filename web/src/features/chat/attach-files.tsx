@@ -5,11 +5,13 @@ import { acceptedFiles } from './attachments.ts'
 
 export type AttachFilesProps = {
   onChosen: (files: File[]) => void
+  /** Offers all files, not only the types that a message accepts. */
+  takesAnyFile?: boolean
   size?: 'sm' | 'md'
 }
 
-/** Opens the browser's file dialog for the types that a message accepts. */
-export function AttachFiles({ onChosen, size = 'md' }: AttachFilesProps) {
+/** Opens the browser's file dialog. */
+export function AttachFiles({ onChosen, takesAnyFile = false, size = 'md' }: AttachFilesProps) {
   const chooser = useRef<HTMLInputElement>(null)
   return (
     <>
@@ -23,7 +25,7 @@ export function AttachFiles({ onChosen, size = 'md' }: AttachFilesProps) {
         ref={chooser}
         type="file"
         multiple
-        accept={acceptedFiles}
+        accept={takesAnyFile ? undefined : acceptedFiles}
         tabIndex={-1}
         aria-hidden
         data-testid="attachments"

@@ -1,8 +1,9 @@
-import { FileText, X } from 'lucide-react'
+import { FileText, FolderInput, X } from 'lucide-react'
 import { formatBytes } from '../../lib/format.ts'
 import { Banner } from '../../ui/banner.tsx'
-import { isImage } from './attachments.ts'
+import { isImage, type WorkspaceFile } from './attachments.ts'
 import type { ComposerState } from './use-composer.ts'
+import { uploadsFolder } from './workspace-note.ts'
 
 /** The files of the draft, and the errors of refused files. */
 export function AttachmentChips({ state }: { state: ComposerState }) {
@@ -38,18 +39,53 @@ export function AttachmentChips({ state }: { state: ComposerState }) {
                 <span className="block truncate text-ink">{name}</span>
                 <span className="block text-muted">{formatBytes(size)}</span>
               </span>
-              <button
-                type="button"
-                aria-label={`Remove ${name}`}
-                onClick={() => state.detach(id)}
-                className="grid size-6 shrink-0 place-items-center rounded-sm text-muted hover:bg-hover hover:text-ink"
-              >
-                <X aria-hidden className="size-3.5" />
-              </button>
+              <RemoveButton name={name} onRemove={() => state.detach(id)} />
             </li>
           ))}
         </ul>
       )}
+      <WorkspaceFiles state={state} />
     </>
+  )
+}
+
+/** Files that do not fit into the message. Their uploads have a list of their own. */
+function WorkspaceFiles({ state }: { state: ComposerState }) {
+  const { workspaceFiles, isStoring } = state
+  if (workspaceFiles.length === 0 || isStoring) return null
+  return (
+    <ul aria-label="Files for the workspace" className="flex flex-col gap-1 px-3 pt-3">
+      {workspaceFiles.map((file) => (
+        <WorkspaceChip key={file.id} file={file} onRemove={() => state.detach(file.id)} />
+      ))}
+    </ul>
+  )
+}
+
+function WorkspaceChip({ file, onRemove }: { file: WorkspaceFile; onRemove: () => void }) {
+  return (
+    <li className="flex min-h-11 min-w-0 items-center gap-2 rounded-md border border-line bg-sunken py-1 pr-1 pl-1.5">
+      <FolderInput aria-hidden className="mx-1.5 size-4 shrink-0 text-muted" />
+      <span className="min-w-0 flex-1 text-xs">
+        <span className="block truncate text-ink">{file.name}</span>
+        <span className="block text-muted">
+          {formatBytes(file.size)}. Goes to {uploadsFolder}/ in the workspace.
+        </span>
+      </span>
+      <RemoveButton name={file.name} onRemove={onRemove} />
+    </li>
+  )
+}
+
+function RemoveButton({ name, onRemove }: { name: string; onRemove: () => void }) {
+  return (
+    <button
+      type="button"
+      aria-label={`Remove ${name}`}
+      onClick={onRemove}
+      className="grid size-6 shrink-0 place-items-center rounded-sm text-muted hover:bg-hover hover:text-ink"
+    >
+      <X aria-hidden className="size-3.5" />
+    </button>
   )
 }

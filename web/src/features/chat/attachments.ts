@@ -1,3 +1,4 @@
+import { maxUploadBytes } from '@roost/contracts/agents/workspace'
 import {
   type AcceptedType,
   acceptedTypes,
@@ -9,6 +10,9 @@ import {
 
 /** A file that is ready to send. */
 export type Attachment = Required<FileAttachment> & { id: string; mimetype: AcceptedType }
+
+/** A file that is written to the workspace when the message is sent. */
+export type WorkspaceFile = { id: string; name: string; size: number; file: File }
 
 /** A file from the browser. */
 export type OfferedFile = Pick<File, 'name' | 'type' | 'size'>
@@ -60,23 +64,56 @@ export function isImage(mimetype: string): boolean {
   return mimetype.startsWith('image/')
 }
 
-/** Adds the files that fit, and returns a sentence for each refused one. */
+/** Why a file cannot be written to the workspace, as a sentence with its name; null when it can. */
+export function workspaceRefusalOf({ name, size }: OfferedFile): string | null {
+  if (size === 0) return `“${name}” is empty.`
+  if (size <= maxUploadBytes) return null
+  return `“${name}” is too large: a file in the workspace can have at most ${megabytes(maxUploadBytes)} MB.`
+}
+
+export type AddedFiles = {
+  attachments: readonly Attachment[]
+  workspaceFiles: readonly WorkspaceFile[]
+  /** A sentence for each refused file. */
+  refusals: string[]
+}
+
+/**
+ * Adds the files that fit to the message. `mayWrite`: others go to the workspace, up to its limit.
+ */
 export async function addFiles(
-  present: readonly Attachment[],
+  present: Pick<AddedFiles, 'attachments' | 'workspaceFiles'>,
   files: readonly File[],
-  newId: () => string,
-): Promise<{ attachments: Attachment[]; refusals: string[] }> {
-  const attachments = [...present]
+  { newId, mayWrite }: { newId: () => string; mayWrite: boolean },
+): Promise<AddedFiles> {
+  const attachments = [...present.attachments]
+  const workspaceFiles = [...present.workspaceFiles]
   const refusals: string[] = []
   for (const file of files) {
     const refusal = refusalOf(attachments, file)
+    if (refusal !== null && mayWrite) {
+      const fault = workspaceRefusalOf(file) ?? (await unreadable(file))
+      if (fault === null) workspaceFiles.push({ id: newId(), name: file.name, size: file.size, file })
+      else refusals.push(fault)
+      continue
+    }
     const mimetype = typeOf(file)
     const data = refusal === null ? await base64Of(file) : null
     if (refusal !== null || mimetype === null) refusals.push(refusal ?? `“${file.name}” was not accepted.`)
     else if (data === null) refusals.push(`“${file.name}” could not be read.`)
     else attachments.push({ id: newId(), name: file.name, mimetype, size: file.size, data_base64: data })
   }
-  return { attachments, refusals }
+  return { attachments, workspaceFiles, refusals }
+}
+
+/** The refusal of a dropped folder, and of a file that no longer exists; null for others. */
+async function unreadable(file: File): Promise<string | null> {
+  try {
+    await file.slice(0, 1).arrayBuffer()
+    return null
+  } catch {
+    return `“${file.name}” could not be read. Upload folders on the Files tab.`
+  }
 }
 
 /** Null when the file no longer exists, or is a folder. */

@@ -20,6 +20,8 @@ export type ComposerProps = {
   onStop: (() => void) | null
   isStopping: boolean
   modelChoice: ReactNode
+  /** Uploads of this message's files. */
+  uploads?: ReactNode
   /** A button to talk instead of typing. */
   call?: ReactNode
 }
@@ -37,16 +39,18 @@ export function Composer(props: ComposerProps) {
     onStop,
     isStopping,
     modelChoice,
+    uploads,
     call,
   } = props
   const isReady = !isBlocked && state.isSendable
+  const isPending = isSending || state.isStoring
 
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.key === 'Escape') return event.currentTarget.blur()
     // Enter that confirms an input method's composition must not send.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
-    if (isReady && !isSending) onSend()
+    if (isReady && !isPending) onSend()
   }
   const onPaste = (event: ClipboardEvent) => {
     const files = [...event.clipboardData.files]
@@ -59,12 +63,15 @@ export function Composer(props: ComposerProps) {
       {obstacle}
       <div className="rounded-xl border border-control bg-surface shadow-xs transition-colors duration-100 focus-within:border-focus">
         <AttachmentChips state={state} />
+        {uploads}
         <textarea
           ref={input}
           rows={1}
           aria-label={`Message to ${agentLabel}`}
           placeholder={`Message ${agentLabel}`}
           value={state.text}
+          // The message is sent with this text when its files are stored.
+          readOnly={state.isStoring}
           onChange={(event) => state.setText(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
@@ -72,6 +79,7 @@ export function Composer(props: ComposerProps) {
         />
         <div className="flex items-center gap-1 px-2 pb-2">
           <AttachFiles
+            takesAnyFile={state.takesAnyFile}
             onChosen={(files) => {
               void state.attach(files)
               input.current?.focus()
@@ -95,7 +103,7 @@ export function Composer(props: ComposerProps) {
               label="Send"
               shortcut={['Enter']}
               icon={<ArrowUp aria-hidden />}
-              pending={isSending}
+              pending={isPending}
               disabled={!isReady}
               onClick={onSend}
             />

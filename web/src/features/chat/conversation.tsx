@@ -7,6 +7,9 @@ import { DropZone } from '../../ui/drop-zone.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { ChatCall } from '../voice/chat-call.tsx'
+import { TransferList } from '../workspace/uploads/transfer-list.tsx'
+import { useTransferList } from '../workspace/uploads/use-transfers.ts'
+import type { WorkspaceFile } from './attachments.ts'
 import { ChatObstacle, useChatObstacle } from './chat-obstacle.tsx'
 import { ChatWelcome } from './chat-welcome.tsx'
 import { Composer } from './composer.tsx'
@@ -18,6 +21,7 @@ import { TurnAnnouncer } from './turn-announcer.tsx'
 import { turnsOf } from './turns-of.ts'
 import { useComposer } from './use-composer.ts'
 import { useTurnsOf } from './use-live-turns.ts'
+import { useMessageUploads } from './use-message-uploads.ts'
 import { useTurnActions } from './use-turn-actions.ts'
 import { turnToStop, unread, visibleTurns } from './visible-turns.ts'
 
@@ -50,7 +54,7 @@ export function Conversation(props: ConversationProps) {
   )
   const live = useTurnsOf(turns, sessionId)
   const shown = visibleTurns(stored, live)
-  const composer = useComposer(`${name}.${sessionId ?? 'new'}`)
+  const composer = useComposer(`${name}.${sessionId ?? 'new'}`, '', useMessageUploads(agent))
   const input = useRef<HTMLTextAreaElement>(null)
   const actions = useTurnActions({
     agentName: name,
@@ -118,10 +122,18 @@ export function Conversation(props: ConversationProps) {
             onValueChange={onModel}
           />
         }
+        uploads={<Uploads files={composer.workspaceFiles} />}
         call={<ChatCall {...{ agent, sessionId, onBegin, onBegun }} staleAfter={chatKeys.all(name)} />}
       />
     </DropZone>
   )
+}
+
+/** The uploads of the message that is being written. */
+function Uploads({ files }: { files: readonly WorkspaceFile[] }) {
+  const ids = new Set(files.map(({ id }) => id))
+  const transfers = useTransferList().filter(({ id }) => ids.has(id))
+  return <TransferList transfers={transfers} className="pt-2" />
 }
 
 function Frame({ children }: { children: ReactNode }) {

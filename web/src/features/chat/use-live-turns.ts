@@ -1,4 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
+import { newKey } from '../../lib/new-key.ts'
 import { browserSetting } from '../../live/stream-setting.ts'
 import { createLiveTurns, type LiveTurn, type LiveTurns, type LiveTurnsDeps } from './live-turns.ts'
 
@@ -26,11 +27,4 @@ export function useLiveTurns(callsOf: () => Pick<LiveTurnsDeps, 'send' | 'follow
 export function useTurnsOf(turns: LiveTurns, sessionId: string | null): readonly LiveTurn[] {
   const all = useSyncExternalStore(turns.subscribe, turns.current)
   return all.filter((turn) => turn.sessionId === sessionId)
-}
-
-/** `crypto.randomUUID` exists only on secure origins. */
-export function newKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
 }

@@ -4,13 +4,13 @@ import { maxFiles } from '@roost/contracts/runs/attachments'
 import { useMutation } from '@tanstack/react-query'
 import { type RefObject, useEffect, useMemo, useRef } from 'react'
 import { describeFault } from '../../lib/fault.ts'
+import { newKey } from '../../lib/new-key.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import type { Attachment } from './attachments.ts'
 import type { LiveTurn, LiveTurns, SentQuestion } from './live-turns.ts'
 import { stopTurn } from './queries.ts'
 import type { ComposerState } from './use-composer.ts'
-import { newKey } from './use-live-turns.ts'
 import type { TurnActions, VisibleTurn } from './visible-turns.ts'
 
 export type TurnActionsDeps = {
@@ -41,9 +41,10 @@ export function useTurnActions(deps: TurnActionsDeps) {
     onBegun(session)
   }
   async function onSend(): Promise<void> {
-    const { text, attachments } = composer
-    const files = attachments.map(({ id: _, ...file }) => file)
-    const question = { message: text, model, files, key: newKey() }
+    const message = await composer.store()
+    if (message === null) return input.current?.focus()
+    const files = composer.attachments.map(({ id: _, ...file }) => file)
+    const question = { message, model, files, key: newKey() }
     if (sessionId !== null) composer.clear()
     await send(question).then(composer.clear, () => input.current?.focus())
   }

@@ -1,5 +1,5 @@
 import { useRef } from 'react'
-import { newKey } from '../chat/use-live-turns.ts'
+import { newKey } from '../../lib/new-key.ts'
 
 /**
  * Idempotency keys of requests. A retry of the same request without a response keeps its key; a changed

@@ -1,9 +1,9 @@
 import { ApiError } from '@roost/contracts/client'
 import type { RefObject } from 'react'
+import { newKey } from '../../lib/new-key.ts'
 import type { Attachment } from '../chat/attachments.ts'
 import type { LiveTurn, LiveTurns } from '../chat/live-turns.ts'
 import type { ComposerState } from '../chat/use-composer.ts'
-import { newKey } from '../chat/use-live-turns.ts'
 import { showFault } from './show-fault.ts'
 
 type TurnActionParts = {

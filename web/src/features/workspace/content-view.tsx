@@ -1,5 +1,5 @@
 import { maxDownloadBytes } from '@roost/contracts/agents/workspace'
-import { Download, FileQuestion, Lock } from 'lucide-react'
+import { Download, FileQuestion, Lock, Upload } from 'lucide-react'
 import { type ReactNode, Suspense } from 'react'
 import { formatBytes } from '../../lib/format.ts'
 import { Banner } from '../../ui/banner.tsx'
@@ -10,6 +10,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx'
 import { PlainText } from '../../ui/plain-text.tsx'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
+import { fileTypeOf } from './file-type.ts'
 import type { Formatted } from './formatted.ts'
 import { ImageView } from './image-view.tsx'
 import { isProtected, nameOf, visibleName } from './paths.ts'
@@ -25,13 +26,15 @@ export type ContentViewProps = {
   /** Null: the source was chosen. */
   formatted: Formatted | null
   onDownload: () => void
+  /** Null where the file cannot be replaced. */
+  onReplace: (() => void) | null
 }
 
 /**
  * The content of a file. HTML and SVG are shown as text: nothing in a file runs here, and only raster images
  * are drawn.
  */
-export function ContentView({ path, file, formatted, onDownload }: ContentViewProps) {
+export function ContentView({ path, file, formatted, onDownload, onReplace }: ContentViewProps) {
   const name = nameOf(path)
   const shown = visibleName(name)
   const saveIt = (
@@ -84,7 +87,22 @@ export function ContentView({ path, file, formatted, onDownload }: ContentViewPr
         />
       )
     case 'binary':
-      return <NotShown title={`${shown} is not text`} size={file.size} action={saveIt} />
+      return (
+        <NotShown
+          title={`${shown} is not text`}
+          description={`${fileTypeOf(name)}, ${formatBytes(file.size)}. No preview is available.`}
+          action={
+            <>
+              {saveIt}
+              {onReplace && (
+                <Button icon={<Upload aria-hidden />} onClick={onReplace}>
+                  Replace…
+                </Button>
+              )}
+            </>
+          }
+        />
+      )
     case 'huge':
       return (
         <NotShown

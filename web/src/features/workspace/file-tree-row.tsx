@@ -2,7 +2,7 @@ import { ChevronRight, TriangleAlert } from 'lucide-react'
 import { cx } from '../../ui/class-names.ts'
 import { Spinner } from '../../ui/spinner.tsx'
 import { EntryIcon } from './entry-icon.tsx'
-import { isProtected } from './paths.ts'
+import { isProtected, parentOf } from './paths.ts'
 import type { TreeRow } from './tree-rows.ts'
 
 export type FileTreeRowProps = {
@@ -12,11 +12,14 @@ export type FileTreeRowProps = {
   top: number
   isActive: boolean
   isSelected: boolean
+  /** Dragged files are over it. */
+  isTarget: boolean
   onChoose: (row: TreeRow) => void
   onToggle: () => void
 }
 
-export function FileTreeRow({ id, row, top, isActive, isSelected, onChoose, onToggle }: FileTreeRowProps) {
+export function FileTreeRow(props: FileTreeRowProps) {
+  const { id, row, top, isActive, isSelected, isTarget, onChoose, onToggle } = props
   const isLocked = isProtected(row.path)
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus and names its active row
@@ -30,11 +33,13 @@ export function FileTreeRow({ id, row, top, isActive, isSelected, onChoose, onTo
       aria-expanded={row.kind === 'folder' ? row.isOpen : undefined}
       aria-selected={isSelected}
       aria-busy={row.isLoading || undefined}
+      data-folder={row.kind === 'folder' ? row.path : parentOf(row.path)}
       title={isLocked ? `${row.name} (protected)` : row.name}
       onClick={() => onChoose(row)}
       className={cx(
         'absolute inset-x-0 top-0 flex h-7 cursor-default items-center gap-1.5 rounded-sm pr-2 text-sm text-muted select-none hover:bg-hover hover:text-ink',
         isSelected && 'bg-hover font-medium text-ink',
+        isTarget && 'outline-2 -outline-offset-2 outline-accent outline-dashed',
         isActive &&
           'group-focus-visible/tree:outline-2 group-focus-visible/tree:-outline-offset-2 group-focus-visible/tree:outline-focus',
       )}

@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { type DragEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { FileTreeRow } from './file-tree-row.tsx'
 import { parentOf } from './paths.ts'
 import { type TreeRow, treeStep } from './tree-rows.ts'
@@ -14,6 +14,8 @@ export type FileTreeProps = {
   onCollapse: (path: string) => void
   /** Called on a click, Enter or Space. */
   onChoose: (row: TreeRow) => void
+  /** Files were dropped on a folder, or on an entry of it. Null: nothing can be dropped. */
+  onDrop: ((data: DataTransfer, folder: string) => void) | null
 }
 
 const rowHeight = 28
@@ -22,10 +24,13 @@ const rowHeight = 28
  * The expanded folders with their entries. The focus stays on the tree, which names its active row, so that
  * only visible rows are rendered. Keys: arrows, Home, End, Page Up and Down, Enter, and type-ahead.
  */
-export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose }: FileTreeProps) {
+export function FileTree(props: FileTreeProps) {
+  const { label, rows, selected, onExpand, onCollapse, onChoose, onDrop } = props
   const id = useId()
   const scroller = useRef<HTMLDivElement>(null)
   const [activePath, setActivePath] = useState<string | null>(null)
+  /** The folder under the dragged files. */
+  const [target, setTarget] = useState<string | null>(null)
   const typed = useTypeAhead()
   const active = placeOfActive(rows, activePath ?? selected)
   const virtual = useVirtualizer({
@@ -72,6 +77,15 @@ export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose
     else if (step?.kind === 'collapse') onCollapse(step.row.path)
     else if (step?.kind === 'choose') choose(step.row)
   }
+  const onDrag = (event: DragEvent) => {
+    if (!event.dataTransfer.types.includes('Files')) return
+    // Otherwise the browser opens the dropped file in place of this page.
+    event.preventDefault()
+    const folder = folderAt(event.target)
+    if (event.type === 'drop') onDrop?.(event.dataTransfer, folder)
+    const isOver = event.type === 'dragover' && onDrop !== null
+    setTarget(isOver ? folder : null)
+  }
   return (
     <div
       ref={scroller}
@@ -80,6 +94,9 @@ export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose
       tabIndex={0}
       aria-activedescendant={rows.length > 0 ? `${id}-${active}` : undefined}
       onKeyDown={onKeyDown}
+      onDragOver={onDrag}
+      onDragLeave={onDrag}
+      onDrop={onDrag}
       className="group/tree min-h-0 flex-1 overflow-y-auto overflow-x-hidden px-2 pb-3 outline-none"
     >
       <div role="none" className="relative" style={{ height: virtual.getTotalSize() }}>
@@ -94,6 +111,7 @@ export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose
                 top={start}
                 isActive={index === active}
                 isSelected={row.path === selected}
+                isTarget={target !== null && target !== '' && row.path === target}
                 onChoose={choose}
                 onToggle={() => (row.isOpen ? onCollapse : onExpand)(row.path)}
               />
@@ -103,6 +121,12 @@ export function FileTree({ label, rows, selected, onExpand, onCollapse, onChoose
       </div>
     </div>
   )
+}
+
+/** The folder of the row at an element; empty for the space below the rows. */
+function folderAt(element: EventTarget): string {
+  const row = element instanceof Element ? element.closest<HTMLElement>('[data-folder]') : null
+  return row?.dataset.folder ?? ''
 }
 
 const move = (to: number) => ({ kind: 'move', to }) as const

@@ -8,7 +8,7 @@ import { Segmented } from '../../ui/segmented.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { ContentView } from './content-view.tsx'
 import { DraftView } from './draft-view.tsx'
-import { EntryMenu } from './entry-menu.tsx'
+import { type EntryChanges, EntryMenu } from './entry-menu.tsx'
 import { FileMissing } from './file-missing.tsx'
 import { formattedOf } from './formatted.ts'
 import { PathHeader } from './path-header.tsx'
@@ -25,12 +25,12 @@ export type FileViewProps = {
   onGo: (place: Place) => void
   onDownload: (place: Place) => void
   /** Null for people who may only read the workspace. */
-  onDelete: ((place: Place) => void) | null
+  changes: EntryChanges | null
 }
 
 /** Shows one file, and edits text files. Ctrl-S and Cmd-S save from anywhere in the view. */
 export function FileView(props: FileViewProps) {
-  const { agentName, path, desk, isDownloading, onGo, onDownload, onDelete } = props
+  const { agentName, path, desk, isDownloading, onGo, onDownload, changes } = props
   const file = useQuery(fileQuery(useApi(), agentName, path))
   const place: Place = { kind: 'file', path }
   const formatted = file.data ? formattedOf(path, file.data) : null
@@ -78,13 +78,13 @@ export function FileView(props: FileViewProps) {
                 ]}
               />
             )}
-            {onDelete !== null && <EditButton path={path} file={file.data} desk={desk} />}
+            {changes !== null && <EditButton path={path} file={file.data} desk={desk} />}
           </>
         )}
         <EntryMenu
           place={place}
           onDownload={onDownload}
-          onDelete={onDelete}
+          changes={changes}
           trigger={{ pending: isDownloading }}
         />
       </PathHeader>
@@ -96,6 +96,7 @@ export function FileView(props: FileViewProps) {
           file={file.data}
           formatted={isSource ? null : formatted}
           onDownload={() => onDownload(place)}
+          onReplace={changes && !isProtected(path) ? () => changes.onReplace(path) : null}
         />
       ) : (
         <FileMissing path={path} error={file.error} onRetry={() => void file.refetch()} />

@@ -1,40 +1,41 @@
-import { ChevronDown, FilePlus2, FolderPlus, Plus, Upload } from 'lucide-react'
+import { ChevronDown, FilePlus2, FolderPlus, FolderUp, Plus, Upload } from 'lucide-react'
 import { useRef } from 'react'
+import type { OfferedFile } from '../../lib/dropped-files.ts'
 import { Button } from '../../ui/button.tsx'
 import { Menu } from '../../ui/menu.tsx'
+import { FileChooser } from './file-chooser.tsx'
 import type { Place } from './paths.ts'
 
 export type FolderButtonsProps = {
-  isUploading: boolean
-  onUpload: (files: File[]) => Promise<void>
+  onUpload: (files: OfferedFile[]) => Promise<void>
   onNew: (kind: Place['kind']) => void
 }
 
 /** Buttons that add entries to a folder. */
-export function FolderButtons({ isUploading, onUpload, onNew }: FolderButtonsProps) {
-  const input = useRef<HTMLInputElement>(null)
+export function FolderButtons({ onUpload, onNew }: FolderButtonsProps) {
+  const files = useRef<HTMLInputElement>(null)
+  const folder = useRef<HTMLInputElement>(null)
   return (
     <>
-      <Button
-        size="sm"
-        icon={<Upload aria-hidden />}
-        pending={isUploading}
-        onClick={() => input.current?.click()}
-      >
-        Upload
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        aria-label="Text files to upload"
-        onChange={({ currentTarget }) => {
-          void onUpload([...(currentTarget.files ?? [])])
-          // Allows choosing the same file again.
-          currentTarget.value = ''
-        }}
+      <Menu
+        trigger={
+          <Button size="sm" icon={<Upload aria-hidden />}>
+            Upload
+            <ChevronDown aria-hidden />
+          </Button>
+        }
+        items={[
+          {
+            label: 'Files',
+            icon: <Upload aria-hidden />,
+            hint: 'Up to 100 MB each',
+            onSelect: () => files.current?.click(),
+          },
+          { label: 'Folder', icon: <FolderUp aria-hidden />, onSelect: () => folder.current?.click() },
+        ]}
       />
+      <FileChooser input={files} label="Files to upload" takes="files" onChosen={onUpload} />
+      <FileChooser input={folder} label="Folder to upload" takes="folder" onChosen={onUpload} />
       <Menu
         trigger={
           <Button size="sm" icon={<Plus aria-hidden />}>

@@ -11,7 +11,7 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { useLatest } from '../../ui/use-latest.ts'
 import { EntryIcon } from './entry-icon.tsx'
-import { EntryMenu } from './entry-menu.tsx'
+import { type EntryChanges, EntryMenu } from './entry-menu.tsx'
 import { isProtected, type Place, relativePath, visibleName } from './paths.ts'
 import { folderQuery } from './queries.ts'
 import { withoutRemoved } from './tree-rows.ts'
@@ -24,22 +24,30 @@ export type FolderViewProps = {
   onOpen: (place: Place) => void
   onDownload: (place: Place) => void
   /** Null for people who may only read the workspace. */
-  onDelete: ((place: Place) => void) | null
+  changes: EntryChanges | null
 }
 
 /** The entries of a folder with sizes and times. */
 export function FolderView(props: FolderViewProps) {
   const { agentName, path, hidden, removed, onOpen } = props
-  const mayWrite = props.onDelete !== null
+  const mayWrite = props.changes !== null
+  const mayMoveFolders = props.changes?.mayMoveFolders ?? false
   const listing = useQuery(folderQuery(useApi(), agentName, path, hidden))
   const latest = useLatest(props)
   const columns = useMemo(
     () =>
       columnsOf(
         (place) => latest.current.onDownload(place),
-        mayWrite ? (place) => latest.current.onDelete?.(place) : null,
+        mayWrite
+          ? {
+              onDelete: (place) => latest.current.changes?.onDelete(place),
+              onMove: (place) => latest.current.changes?.onMove(place),
+              onReplace: (file) => latest.current.changes?.onReplace(file),
+              mayMoveFolders,
+            }
+          : null,
       ),
-    [latest, mayWrite],
+    [latest, mayWrite, mayMoveFolders],
   )
   const rows = useMemo(() => withoutRemoved(listing.data?.tree ?? [], removed), [listing.data, removed])
   if (listing.error && !listing.data) {
@@ -77,7 +85,7 @@ export function FolderView(props: FolderViewProps) {
             description={
               [
                 !hidden && 'Hidden files are not shown.',
-                mayWrite && 'Drop text files here, or create a file for the agent.',
+                mayWrite && 'Drop or paste files here, or create a file for the agent.',
               ]
                 .filter(Boolean)
                 .join(' ') || undefined
@@ -98,7 +106,7 @@ function placeOfEntry({ path, type }: FileEntry): Place {
 
 function columnsOf(
   onDownload: (place: Place) => void,
-  onDelete: ((place: Place) => void) | null,
+  changes: EntryChanges | null,
 ): DataColumn<FileEntry>[] {
   return [
     {
@@ -143,7 +151,7 @@ function columnsOf(
         <EntryMenu
           place={placeOfEntry(entry)}
           onDownload={onDownload}
-          onDelete={onDelete}
+          changes={changes}
           trigger={{ size: 'sm' }}
         />
       ),

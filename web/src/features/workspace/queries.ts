@@ -3,7 +3,9 @@ import {
   downloadFile,
   listFiles,
   makeDirectory,
+  moveFile,
   saveFile,
+  uploadFile,
 } from '@roost/contracts/agents/workspace'
 import { type Client, errorOf } from '@roost/contracts/client'
 import { queryOptions } from '@tanstack/react-query'
@@ -11,6 +13,7 @@ import { saveBlob } from '../../lib/save-blob.ts'
 import { containerEvents, ofAgent, staleOn } from '../../live/stale.ts'
 import { absolutePath, nameOf, type Place } from './paths.ts'
 import { readFile } from './read-file.ts'
+import type { SentPart } from './uploads/transfers.ts'
 
 export const fileKeys = {
   all: (name: string) => ['agent', name, 'files'] as const,
@@ -45,8 +48,28 @@ export async function writeText(api: Client, name: string, path: string, content
   await api.call(saveFile, { params: { name }, query: { path: absolutePath(path) }, body: { content } })
 }
 
+export async function sendPart(api: Client, part: SentPart): Promise<void> {
+  const { id, agent, path, offset, bytes, isLast, signal } = part
+  await api.call(uploadFile, {
+    params: { name: agent },
+    query: {
+      path: absolutePath(path),
+      upload: id,
+      offset: String(offset),
+      complete: isLast ? 'true' : 'false',
+    },
+    body: bytes,
+    signal,
+  })
+}
+
 export async function makeFolder(api: Client, name: string, path: string): Promise<void> {
   await api.call(makeDirectory, { params: { name }, body: { path: absolutePath(path) } })
+}
+
+export async function moveEntry(api: Client, name: string, from: string, to: string): Promise<void> {
+  const body = { from: absolutePath(from), to: absolutePath(to) }
+  await api.call(moveFile, { params: { name }, body })
 }
 
 export async function removeEntry(api: Client, name: string, path: string): Promise<void> {

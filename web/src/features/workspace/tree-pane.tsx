@@ -14,11 +14,13 @@ export type TreePaneProps = {
   removed: ReadonlySet<string>
   onGo: (place: Place) => void
   onRefresh: () => void
+  /** Files were dropped on a folder of the tree. Null for people who may only read the workspace. */
+  onDrop: ((data: DataTransfer, folder: string) => void) | null
 }
 
 /** The file tree beside the current entry. Phones show one folder at a time instead. */
 export function TreePane(props: TreePaneProps) {
-  const { name, place, hidden, onHiddenChange, removed, onGo, onRefresh } = props
+  const { name, place, hidden, onHiddenChange, removed, onGo, onRefresh, onDrop } = props
   const tree = useTree({ name, place, hidden, removed })
   const choose = ({ kind, path, isOpen }: TreeRow) => {
     if (kind === 'folder' && isOpen && path === place.path) tree.collapse(path)
@@ -50,6 +52,7 @@ export function TreePane(props: TreePaneProps) {
           onExpand={tree.expand}
           onCollapse={tree.collapse}
           onChoose={choose}
+          onDrop={onDrop}
         />
       )}
     </aside>

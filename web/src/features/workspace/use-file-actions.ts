@@ -3,7 +3,7 @@ import { useApp } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import { useUndo } from '../../ui/use-undo.ts'
 import { isWithin, nameOf, type Place, visibleName } from './paths.ts'
-import { download, fileKeys, makeFolder, removeEntry, writeText } from './queries.ts'
+import { download, fileKeys, makeFolder, moveEntry, removeEntry, writeText } from './queries.ts'
 import { showFault } from './show-fault.ts'
 
 export type FileActions = ReturnType<typeof useFileActions>
@@ -55,6 +55,13 @@ export function useFileActions(name: string) {
       await settle(path)
       if (kind === 'folder') await makeFolder(api, name, path)
       else await writeText(api, name, path, '')
+      await refresh()
+    },
+    /** Throws the error of the platform. */
+    async move(from: string, to: string): Promise<void> {
+      await settle(from)
+      await settle(to)
+      await moveEntry(api, name, from, to)
       await refresh()
     },
     refresh: () => void queries.invalidateQueries({ queryKey: fileKeys.all(name) }),
