@@ -46,6 +46,7 @@ test('a sharer with read access changes no file through any endpoint', async () 
     ['DELETE', `/files?${query('report.txt')}`],
     ['DELETE', `/files?${query('drafts')}`],
     ['POST', '/files/mkdir', { path: 'planted' }],
+    ['POST', '/files/move', { from: 'report.txt', to: 'planted.txt' }],
     ['POST', '/git/pull', {}],
     ['POST', '/git/pull', { strategy: 'force_reset' }],
   ]
@@ -53,7 +54,7 @@ test('a sharer with read access changes no file through any endpoint', async () 
   for (const [method, path, body] of requests) {
     statuses.push((await scene.call(sharer, method, path, body)).status)
   }
-  assert.deepEqual(statuses, Array(8).fill(403))
+  assert.deepEqual(statuses, Array(9).fill(403))
   assert.equal(await files(), before)
   assert.equal((await scene.call(sharer, 'GET', `/files/download?${query('report.txt')}`)).status, 200)
 })

@@ -84,6 +84,8 @@ test('nobody plants, replaces or deletes a file of the folder', async () => {
       for (const reply of [
         await scene.call(attacker, 'PUT', `/files?${query(path)}`, { content: settings }),
         await scene.call(attacker, 'POST', '/files/mkdir', { path: `${path}.d` }),
+        await scene.call(attacker, 'POST', '/files/move', { from: path, to: 'stolen' }),
+        await scene.call(attacker, 'POST', '/files/move', { from: 'planted', to: `${path}.d` }),
         await scene.call(attacker, 'DELETE', `/files?${query(path)}`),
       ])
         assert.equal(reply.status, 403, `${attacker.name} ${path}: ${reply.text}`)

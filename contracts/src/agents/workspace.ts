@@ -170,7 +170,7 @@ export const moveFile = endpoint({
   params: AgentParams,
   body: z.object({ from: FilePath, to: FilePath }),
   returns: Changed,
-  fails: [...writeFails, 'already_exists', 'agent_program_outdated'],
+  fails: [...fileFails, 'already_exists', 'agent_program_outdated'],
   audit: { type: 'configuration', action: 'move_file' },
 })
 

@@ -251,7 +251,6 @@ export function createWorkspace({ ask }: { ask: CallAgent }): Workspace {
       rejectDelete(from, isOwner)
       rejectRead(from, isOwner)
       rejectDelete(to, isOwner)
-      requireDiskRoom(agent)
       const guarded = !isOwner
       if (await exists(agent, { path: to, guarded }, signal))
         throw new Fault('already_exists', `"${formatPath(givenTo)}" already exists.`)

@@ -13,6 +13,7 @@ import { SkeletonText } from '../../ui/skeleton.tsx'
 import { fileTypeOf } from './file-type.ts'
 import type { Formatted } from './formatted.ts'
 import { ImageView } from './image-view.tsx'
+import { MediaView } from './media-view.tsx'
 import { isProtected, nameOf, visibleName } from './paths.ts'
 import { type FileContent, shownBytes } from './read-file.ts'
 import { TextFacts } from './text-facts.tsx'
@@ -41,6 +42,22 @@ export function ContentView({ path, file, formatted, onDownload, onReplace }: Co
     <Button icon={<Download aria-hidden />} onClick={onDownload}>
       Download
     </Button>
+  )
+  const binary = (size: number) => (
+    <NotShown
+      title={`${shown} is not text`}
+      description={`${fileTypeOf(name)}, ${formatBytes(size)}. No preview is available.`}
+      action={
+        <>
+          {saveIt}
+          {onReplace && (
+            <Button icon={<Upload aria-hidden />} onClick={onReplace}>
+              Replace…
+            </Button>
+          )}
+        </>
+      }
+    />
   )
   switch (file.kind) {
     case 'text':
@@ -86,23 +103,10 @@ export function ContentView({ path, file, formatted, onDownload, onReplace }: Co
           fallback={<NotShown title={`${shown} is not a valid image`} size={file.size} action={saveIt} />}
         />
       )
+    case 'media':
+      return <MediaView name={shown} file={file} fallback={binary(file.size)} />
     case 'binary':
-      return (
-        <NotShown
-          title={`${shown} is not text`}
-          description={`${fileTypeOf(name)}, ${formatBytes(file.size)}. No preview is available.`}
-          action={
-            <>
-              {saveIt}
-              {onReplace && (
-                <Button icon={<Upload aria-hidden />} onClick={onReplace}>
-                  Replace…
-                </Button>
-              )}
-            </>
-          }
-        />
-      )
+      return binary(file.size)
     case 'huge':
       return (
         <NotShown

@@ -11,12 +11,31 @@ const types: Record<string, readonly string[]> = {
   Font: ['woff', 'woff2', 'ttf', 'otf'],
 }
 
+/** What browsers play. */
+const mediaTypes = new Map([
+  ['mp3', 'audio/mpeg'],
+  ['wav', 'audio/wav'],
+  ['ogg', 'audio/ogg'],
+  ['m4a', 'audio/mp4'],
+  ['flac', 'audio/flac'],
+  ['mp4', 'video/mp4'],
+  ['webm', 'video/webm'],
+])
+
 const typesByEnding = new Map(
   Object.entries(types).flatMap(([type, endings]) => endings.map((ending) => [ending, type] as const)),
 )
 
 /** The type of a binary file in words, by its ending. */
 export function fileTypeOf(name: string): string {
-  const ending = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
-  return typesByEnding.get(ending) ?? 'Binary file'
+  return typesByEnding.get(endingOf(name)) ?? 'Binary file'
+}
+
+/** The MIME type of a file that a browser may play, by its ending; null for others. */
+export function mediaTypeOf(name: string): string | null {
+  return mediaTypes.get(endingOf(name)) ?? null
+}
+
+function endingOf(name: string): string {
+  return /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
 }

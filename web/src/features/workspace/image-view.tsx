@@ -1,6 +1,7 @@
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Bytes } from '../../ui/bytes.tsx'
 import type { FileContent } from './read-file.ts'
+import { useObjectUrl } from './use-object-url.ts'
 
 export type ImageViewProps = {
   name: string
@@ -40,14 +41,4 @@ export function ImageView({ name, file, fallback }: ImageViewProps) {
       </p>
     </>
   )
-}
-
-function useObjectUrl(blob: Blob): string | null {
-  const [url, setUrl] = useState<string | null>(null)
-  useEffect(() => {
-    const objectUrl = URL.createObjectURL(blob)
-    setUrl(objectUrl)
-    return () => URL.revokeObjectURL(objectUrl)
-  }, [blob])
-  return url
 }

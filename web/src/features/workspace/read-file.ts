@@ -1,6 +1,7 @@
 import { maxFileWriteBytes, previewFile } from '@roost/contracts/agents/workspace'
 import { type Client, errorOf } from '@roost/contracts/client'
-import { absolutePath } from './paths.ts'
+import { mediaTypeOf } from './file-type.ts'
+import { absolutePath, nameOf } from './paths.ts'
 import { decodeText, type EditableText, toEditable } from './text-file.ts'
 
 export type FileContent =
@@ -8,11 +9,14 @@ export type FileContent =
   /** The beginning of a text that is too long to edit. */
   | { kind: 'long'; size: number; text: string }
   | { kind: 'image'; size: number; blob: Blob }
+  /** Audio or video, by its name. */
+  | { kind: 'media'; size: number; blob: Blob }
   | { kind: 'binary'; size: number }
   /** Above the platform's download limit. */
   | { kind: 'huge' }
 
-export const maxImageBytes = 20 * 1024 * 1024
+/** Images, audio and video above it are not shown. */
+export const maxShownBytes = 20 * 1024 * 1024
 /** The shown part of a long text. */
 export const shownBytes = 1024 * 1024
 
@@ -33,8 +37,12 @@ export async function readFile(
   if (!response.ok) throw await errorOf(response)
   const size = Number(response.headers.get('content-length') ?? 0)
   const isImage = response.headers.get('content-type')?.startsWith('image/') ?? false
-  if (isImage && size <= maxImageBytes) return { kind: 'image', size, blob: await response.blob() }
-  if (isImage) return binary(response, size)
+  if (isImage && size <= maxShownBytes) return { kind: 'image', size, blob: await response.blob() }
+  const mediaType = mediaTypeOf(nameOf(path))
+  if (mediaType !== null && size <= maxShownBytes) {
+    return { kind: 'media', size, blob: new Blob([await response.arrayBuffer()], { type: mediaType }) }
+  }
+  if (isImage || mediaType !== null) return binary(response, size)
   if (size > maxFileWriteBytes) {
     await response.body?.cancel()
     const beginning = await open({ range: `bytes=0-${shownBytes - 1}` })

@@ -17,7 +17,7 @@ import { isWithin, nameOf, type Place, parentOf, visibleName } from './paths.ts'
 import { TreePane } from './tree-pane.tsx'
 import { maxOffered } from './uploads/plan.ts'
 import { PresentDialog } from './uploads/present-dialog.tsx'
-import { TransferList } from './uploads/transfer-list.tsx'
+import { AgentTransfers } from './uploads/transfer-list.tsx'
 import { useUploads } from './uploads/use-uploads.ts'
 import type { DraftDesk } from './use-draft.ts'
 import { useFileActions } from './use-file-actions.ts'
@@ -135,11 +135,7 @@ export function Workspace({ agent, place, desk, onGo }: WorkspaceProps) {
             />
           </>
         )}
-        <TransferList
-          transfers={uploads.transfers}
-          onClear={uploads.clear}
-          className="shrink-0 border-t border-line"
-        />
+        <AgentTransfers agent={name} className="shrink-0 border-t border-line" />
       </DropZone>
       <NewEntryDialog
         agentName={name}

@@ -4,9 +4,10 @@ import { formatBytes, formatPercent } from '../../../lib/format.ts'
 import { Button, IconButton } from '../../../ui/button.tsx'
 import { cx } from '../../../ui/class-names.ts'
 import { ProgressBar } from '../../../ui/progress.tsx'
+import { ScrollRegion } from '../../../ui/scroll-region.tsx'
 import { visibleName } from '../paths.ts'
 import { isOpen, type Transfer } from './transfers.ts'
-import { useTransfers } from './use-transfers.ts'
+import { useTransferList, useTransfers } from './use-transfers.ts'
 
 /** Rows shown; open and failed transfers come first. */
 const maxRows = 50
@@ -49,16 +50,25 @@ export function TransferList({ transfers, onClear, className }: TransferListProp
           </Button>
         )}
       </div>
-      <ul aria-label="Uploaded files" className="flex max-h-48 min-w-0 flex-col overflow-y-auto pb-1">
-        {rows.map((transfer) => (
-          <TransferRow key={transfer.id} transfer={transfer} />
-        ))}
-        {transfers.length > rows.length && (
-          <li className="px-3 py-1 text-xs text-muted">and {transfers.length - rows.length} more</li>
-        )}
-      </ul>
+      <ScrollRegion label="List of uploads" className="max-h-48 min-w-0 overflow-y-auto pb-1">
+        <ul>
+          {rows.map((transfer) => (
+            <TransferRow key={transfer.id} transfer={transfer} />
+          ))}
+          {transfers.length > rows.length && (
+            <li className="px-3 py-1 text-xs text-muted">and {transfers.length - rows.length} more</li>
+          )}
+        </ul>
+      </ScrollRegion>
     </section>
   )
+}
+
+/** All transfers into the workspace of an agent. */
+export function AgentTransfers({ agent, className }: { agent: string; className: string }) {
+  const store = useTransfers()
+  const transfers = useTransferList().filter((transfer) => transfer.agent === agent)
+  return <TransferList transfers={transfers} onClear={() => store.clearEnded(agent)} className={className} />
 }
 
 function TransferRow({ transfer }: { transfer: Transfer }) {

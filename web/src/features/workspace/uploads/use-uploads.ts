@@ -16,7 +16,7 @@ import {
   presentOf,
   resolvePresent,
 } from './plan.ts'
-import { useTransferList, useTransfers } from './use-transfers.ts'
+import { useTransfers } from './use-transfers.ts'
 
 const maxNamedRefusals = 3
 
@@ -30,7 +30,6 @@ type Question = {
 export function useUploads(agent: string, { settle }: Pick<FileActions, 'settle'>) {
   const api = useApi()
   const store = useTransfers()
-  const all = useTransferList()
   const [question, setQuestion] = useState<Question | null>(null)
 
   const begin = (files: readonly PlannedFile[]) =>
@@ -79,8 +78,6 @@ export function useUploads(agent: string, { settle }: Pick<FileActions, 'settle'
       setQuestion(null)
     },
     cancel: () => setQuestion(null),
-    transfers: all.filter((transfer) => transfer.agent === agent),
-    clear: () => store.clearEnded(agent),
   }
 }
 
