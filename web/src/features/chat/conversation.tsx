@@ -1,13 +1,13 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import type { ChatSession } from '@roost/contracts/conversations/chat'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useRef } from 'react'
+import { type ReactNode, Suspense, useCallback, useEffect, useEffectEvent, useMemo, useRef } from 'react'
 import { useApi } from '../../shell/app-context.ts'
 import { DropZone } from '../../ui/drop-zone.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { ChatCall } from '../voice/chat-call.tsx'
-import { TransferList } from '../workspace/uploads/transfer-list.tsx'
 import { useTransferList } from '../workspace/uploads/use-transfers.ts'
 import type { WorkspaceFile } from './attachments.ts'
 import { ChatObstacle, useChatObstacle } from './chat-obstacle.tsx'
@@ -24,6 +24,10 @@ import { useTurnsOf } from './use-live-turns.ts'
 import { useMessageUploads } from './use-message-uploads.ts'
 import { useTurnActions } from './use-turn-actions.ts'
 import { turnToStop, unread, visibleTurns } from './visible-turns.ts'
+
+const TransferList = lazyPart(
+  async () => (await import('../workspace/uploads/transfer-list.tsx')).TransferList,
+)
 
 export type ConversationProps = {
   agent: AgentDetails
@@ -133,7 +137,12 @@ export function Conversation(props: ConversationProps) {
 function Uploads({ files }: { files: readonly WorkspaceFile[] }) {
   const ids = new Set(files.map(({ id }) => id))
   const transfers = useTransferList().filter(({ id }) => ids.has(id))
-  return <TransferList transfers={transfers} className="pt-2" />
+  if (transfers.length === 0) return null
+  return (
+    <Suspense fallback={null}>
+      <TransferList transfers={transfers} className="pt-2" />
+    </Suspense>
+  )
 }
 
 function Frame({ children }: { children: ReactNode }) {
