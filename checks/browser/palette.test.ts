@@ -151,7 +151,7 @@ describe('the palette', () => {
     await page.waitForURL((url) => url.pathname === '/audit')
     await page.keyboard.press('Control+k')
     const recent = page.getByRole('group', { name: 'Recent' })
-    await recent.getByRole('option', { name: 'Audit', exact: true }).waitFor()
+    await recent.getByRole('option', { name: /^Audit\b/ }).waitFor()
     const keys = await page.evaluate(() =>
       Object.keys(localStorage).filter((key) => key.startsWith('roost:palette')),
     )
