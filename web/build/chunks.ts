@@ -6,11 +6,7 @@ const source = resolve(import.meta.dirname, '../src')
 /** Modules that run before any page. */
 const start = ['main.tsx']
 /** Modules of the first page; its frame and components are those of most others. */
-const firstPage = [
-  'shell/layout.tsx',
-  'shell/waiting-badge.tsx',
-  'pages/home.tsx',
-]
+const firstPage = ['shell/layout.tsx', 'shell/waiting-badge.tsx', 'pages/home.tsx']
 
 /** Parts of components that the first page has, and of those that it has not. */
 const components = packages(
