@@ -30,6 +30,7 @@ const fixed = [
     'internalSecret',
     'encryptionKey',
     'installId',
+    'demo',
   ],
   ...['engineSocket', 'engineFilterSocket', 'tlsCert', 'tlsKey', 'mcpChatTimeoutMs', 'mcpHost'],
   // Only for processes on several machines.

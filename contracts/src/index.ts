@@ -54,6 +54,7 @@ import * as json from './kit/json.ts'
 import * as agentMetrics from './operations/agent-metrics.ts'
 import * as agentTransfer from './operations/agent-transfer.ts'
 import * as alerts from './operations/alerts.ts'
+import * as demo from './operations/demo.ts'
 import * as evaluations from './operations/evaluations.ts'
 import * as operationsFleet from './operations/fleet.ts'
 import * as fleetActs from './operations/fleet-acts.ts'
@@ -185,6 +186,7 @@ const modules: Record<string, unknown>[] = [
   monitoring,
   support,
   systemAgent,
+  demo,
   invariants,
   replicas,
   metrics,

@@ -79,6 +79,7 @@ export async function compose(
     settings,
     mail: adapters.mail,
     baseUrl: config.baseUrl,
+    isDemo: config.demo,
     agentNames,
     runs: {
       running: (run) => records.executions.runningOf(run),
@@ -296,6 +297,8 @@ export async function compose(
     records,
     runs,
     skills,
+    isDemo: config.demo,
+    canvases: conversations.canvases,
     schedules: triggers.schedules,
     subscriptions: triggers.subscriptions,
     leases,

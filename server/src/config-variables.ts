@@ -606,6 +606,13 @@ export const variables = {
     description: 'Set by `roost up` for the processes it supervises.',
     parse: boolean,
   }),
+  demo: required({
+    name: 'ROOST_DEMO',
+    default: 'false',
+    description:
+      'Set by `roost up --demo`: creates demo agents once, and tells people that answers are scripted.',
+    parse: boolean,
+  }),
 }
 
 /** One name, or a list with an image for every runtime. */

@@ -37,6 +37,7 @@ test('the demo gives every provider a key and the address of the model server', 
   assert.deepEqual(providersWithKey(env), ['Anthropic', 'Google', 'OpenAI'])
   assert.equal(env.ANTHROPIC_BASE_URL, 'http://127.0.0.1:9')
   assert.equal(env.OPENAI_BASE_URL, 'http://127.0.0.1:9/v1')
+  assert.equal(env.ROOST_DEMO, 'true')
 })
 
 test('a listener on every address is reached over loopback', () => {

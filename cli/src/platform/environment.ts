@@ -56,14 +56,15 @@ export function providersWithKey(env: NodeJS.ProcessEnv): string[] {
   return providers.filter(({ key }) => env[key]).map(({ name }) => name)
 }
 
-/** Returns the variables that redirect every provider to the scripted model server. */
+/** Returns the variables that redirect every provider to the scripted model server, and request the demo data. */
 export function demoEnvironment(modelUrl: string): NodeJS.ProcessEnv {
-  return Object.fromEntries(
-    providers.flatMap(({ key, baseUrl, path }) => [
+  return Object.fromEntries([
+    ['ROOST_DEMO', 'true'],
+    ...providers.flatMap(({ key, baseUrl, path }) => [
       [key, 'demo-key-of-the-scripted-model-server'],
       [baseUrl, `${modelUrl}${path}`],
     ]),
-  )
+  ])
 }
 
 function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -66,7 +66,7 @@ export async function startPlatform(options: PlatformOptions): Promise<number> {
     if (options.demoEnvironment) {
       const port = await freePort()
       const model = supervise('model', modelProcess, options.env, {
-        args: [repository.modelServer, '--port', String(port)],
+        args: [repository.modelServer, '--demo', '--port', String(port)],
         readyLine: /listening/,
       })
       running.push(model)

@@ -14,7 +14,7 @@ import type { Db } from '../ports/database/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { RunRecords, RunsArea } from '../runs/area.ts'
 import { type CallsDeps, callRoutes, callSocketRoutes, createCalls } from './calls/index.ts'
-import { canvasRoutes, createCanvas } from './canvas/index.ts'
+import { type CanvasFeature, canvasRoutes, createCanvas } from './canvas/index.ts'
 import {
   type Chat,
   type ChatDeps,
@@ -70,6 +70,7 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
 export type ConversationsArea = {
   chat: Chat
   workspaceChat: WorkspaceChat
+  canvases: CanvasFeature['canvases']
   routes: Route[]
   /** WebSocket paths of the public listener. */
   socketRoutes: SocketRoute[]
@@ -169,6 +170,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
   return {
     chat,
     workspaceChat,
+    canvases: canvas.canvases,
     routes: [
       ...chatRoutes(chat),
       ...workspaceChatRoutes(workspaceChat),

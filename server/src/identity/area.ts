@@ -45,6 +45,8 @@ export type IdentityAreaDeps = Pick<KeysDeps, 'agentNames'> & {
   mail: Mailer | null
   /** The public address of the platform. */
   baseUrl: string
+  /** Answers are scripted. */
+  isDemo: boolean
 }
 
 /** The parts of this area that later areas use. */
@@ -109,6 +111,7 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
       accessRequests: () => settings.value('public_access_requests_enabled'),
     },
     baseUrl,
+    isDemo: deps.isDemo,
   })
   const suspensionHooks: OnSuspended[] = [
     (tx, { id }) => sessions.revokeAll(tx, id),

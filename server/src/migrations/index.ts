@@ -54,6 +54,7 @@ import { containerWaiting } from './0088-container-waiting.ts'
 import { replicas } from './0089-replicas.ts'
 import { engineIdentity } from './0090-engine-identity.ts'
 import { runCosts } from './0091-run-costs.ts'
+import { demo } from './0092-demo.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -114,6 +115,7 @@ const inThisVersion: Migration[] = [
   replicas,
   engineIdentity,
   runCosts,
+  demo,
 ]
 
 /**

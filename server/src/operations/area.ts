@@ -25,6 +25,7 @@ import type { Schedules } from '../triggers/schedules/index.ts'
 import type { Subscriptions } from '../triggers/subscriptions/index.ts'
 import { agentTransferRoutes, createAgentTransfer } from './agent-transfer/index.ts'
 import { bulkActionRoutes, createBulkActions } from './bulk-actions/index.ts'
+import { createDemo, type DemoDeps, demoRoutes } from './demo/index.ts'
 import { createEvaluations, evaluationRoutes } from './evaluations/index.ts'
 import {
   createInvariants,
@@ -85,9 +86,12 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   agents: AgentsArea
   records: Pick<
     RunRecords,
-    'breakers' | 'link' | 'hooks' | 'view' | 'isPlatformEnabled' | 'providerSubscriptions'
+    'breakers' | 'link' | 'hooks' | 'view' | 'isPlatformEnabled' | 'providerSubscriptions' | 'prices'
   >
-  runs: Pick<RunsArea, 'dispatch' | 'halt'>
+  runs: Pick<RunsArea, 'dispatch' | 'halt' | 'removeRuns'>
+  canvases: DemoDeps['canvases']
+  /** Answers are scripted, and demo agents are created once. */
+  isDemo: boolean
   skills: Pick<SkillsArea, 'assignments' | 'delivery'>
   schedules: Pick<Schedules, 'admin' | 'list' | 'checkRestored' | 'restore'>
   subscriptions: Pick<Subscriptions, 'list' | 'restore'>
@@ -182,6 +186,15 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     subscriptions: records.providerSubscriptions,
   })
   const scheduledBackups = createScheduledBackups({ ...deps, program: deps.backupProgram })
+  const demo = createDemo({
+    ...deps,
+    ...runs,
+    events: deps.outbox,
+    users: identity.users,
+    agentRecords,
+    agentManagement: agents.agentManagement,
+    prices: records.prices,
+  })
   const telemetry = createTelemetry({ ...deps, agentAccess, health })
   return {
     operatorQueue,
@@ -218,6 +231,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...systemAgentRoutes(
         createSystemAgent({ ...deps, agentRecords, lifecycle: agents.lifecycle, keys: identity.keys }),
       ),
+      ...demoRoutes(demo),
       ...invariantRoutes(invariants),
       ...scheduledBackupRoutes(scheduledBackups),
       ...telemetryRoutes(telemetry),
@@ -239,6 +253,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     }),
     loops: [
       ...operatorQueue.loops,
+      ...demo.loops,
       ...monitoring.loops,
       ...notifications.loops,
       ...reports.loops,

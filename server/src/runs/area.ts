@@ -55,7 +55,7 @@ import {
   type ProviderSubscriptionsDeps,
   providerSubscriptionRoutes,
 } from './provider-subscriptions/index.ts'
-import { logRetention, runRetention } from './retention/index.ts'
+import { createRunRemoval, logRetention, runRetention } from './retention/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
@@ -170,6 +170,8 @@ export type RunsArea = {
    * notified, because it is stopped next.
    */
   halt(agentId: string, by: SignedIn): Promise<number>
+  /** Deletes the runs of deleted agents. */
+  removeRuns: ReturnType<typeof createRunRemoval>
   routes: Route[]
   loops: Loop[]
   close(): Promise<void>
@@ -239,6 +241,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   return {
     dispatch,
     playbooks,
+    removeRuns: createRunRemoval({ ...deps, hooks }),
     async halt(agentId, by) {
       await loops.halt(agentId)
       return queue.cancelOpen(agentId, by)

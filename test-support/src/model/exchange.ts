@@ -20,8 +20,8 @@ export type Exchange = (
 ) => Promise<void>
 
 /** Creates the exchange of one server: receive, decide, log, answer. */
-export function createExchange(log: RequestLog, holds: Holds): Exchange {
-  const script = createScript(holds)
+export function createExchange(log: RequestLog, holds: Holds, isDemo: boolean): Exchange {
+  const script = createScript(holds, isDemo)
   return async (request, response, signal) => {
     const received = await receive(request).catch(() => null)
     // The client disconnected before its request was complete.

@@ -13,6 +13,8 @@ export type ModelServerOptions = {
   host?: string
   /** Each request is appended as one JSON line, including its keys, which tests look for. */
   logFile?: string
+  /** Greets, and knows the messages of the demo agents. */
+  demo?: boolean
 }
 
 export type ModelServer = {
@@ -42,10 +44,10 @@ export type ModelServer = {
  * log.
  */
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
-  const { port = 0, host = '127.0.0.1', logFile } = options
+  const { port = 0, host = '127.0.0.1', logFile, demo = false } = options
   const log = createRequestLog(logFile ?? null)
   const holds = createHolds()
-  const exchange = createExchange(log, holds)
+  const exchange = createExchange(log, holds, demo)
   const closing = new AbortController()
   const running = new Set<Promise<void>>()
 

@@ -36,6 +36,8 @@ export type PlanInput = {
   isOffered: (tool: string) => boolean
   /** Number of earlier requests with this `fail-first` key. */
   timesCarried: (key: string) => number
+  /** The answer to a text without directives; without it, the text is repeated. */
+  answerPlain?: ((text: string) => string) | undefined
 }
 
 export const DEFAULT_USAGE: Usage = { input: 10, output: 10 }
@@ -140,11 +142,11 @@ function finalText(current: readonly Directive[], input: PlanInput): string {
   return defuse(text) + padding
 }
 
-function textWithoutDirective({ turn, directives }: PlanInput): string {
+function textWithoutDirective({ turn, directives, answerPlain }: PlanInput): string {
   const result = turn.toolResults.at(-1)
   const calledTool = directives.some((directive) => directive.name === 'tool')
   if (result && calledTool) return `tool-result: ${firstCharacters(result.text, 2000)}`
-  return `ok: ${firstCharacters(turn.text, 200)}`
+  return answerPlain?.(turn.text) ?? `ok: ${firstCharacters(turn.text, 200)}`
 }
 
 function answerOf(directive: Directive, { request, turn }: PlanInput): string | null {

@@ -1,5 +1,6 @@
 import { currentTurn, type ModelRequest, type Turn } from './conversation.ts'
 import type { Decision } from './decision.ts'
+import { demoDirectives, demoGreeting } from './demo-answers.ts'
 import { type Directive, findDirectives } from './directives.ts'
 import type { Holds } from './holds.ts'
 import type { LoggedRequest } from './log.ts'
@@ -13,8 +14,11 @@ export type Script = (request: ScriptedRequest) => Decision
 
 type ScriptedRequest = { read: ModelRequest; provider: Provider; logged: LoggedRequest; id: string }
 
-/** Creates the script of one server; it counts the requests per `fail-first` key. */
-export function createScript(holds: Holds): Script {
+/**
+ * Creates the script of one server; it counts the requests per `fail-first` key. In a demo, known messages have
+ * directives, and other text is answered with a greeting.
+ */
+export function createScript(holds: Holds, isDemo: boolean): Script {
   const carried = new Map<string, number>()
 
   function planMain({ read, provider }: ScriptedRequest, turn: Turn, directives: readonly Directive[]): Plan {
@@ -24,16 +28,22 @@ export function createScript(holds: Holds): Script {
       directives,
       isOffered: (tool) => provider.offers(read, tool),
       timesCarried: (key) => carried.get(key) ?? 0,
+      answerPlain: isDemo ? demoGreeting : undefined,
     })
     for (const key of new Set(plan.carriedKeys)) carried.set(key, (carried.get(key) ?? 0) + 1)
     return plan
+  }
+
+  function directivesOf(text: string): readonly Directive[] {
+    const found = findDirectives(text)
+    return isDemo && found.length === 0 ? demoDirectives(text) : found
   }
 
   return (request) => {
     const { read } = request
     const turn = currentTurn(read.messages)
     const isSide = read.isSide || isPromptOfCli(turn.text) || isSystemOfHelper(read.system)
-    const directives = isSide ? [] : findDirectives(turn.text)
+    const directives = isSide ? [] : directivesOf(turn.text)
     const plan = isSide ? planSide(read, turn) : planMain(request, turn, directives)
     const decision = carryOut(request, plan, holds)
     const logged: LoggedRequest = {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { startModelServer } from './index.ts'
 
 const USAGE =
-  'usage: node test-support/src/model/start.ts --port N [--host 127.0.0.1] [--log FILE]   (port 0: any free one)'
+  'usage: node test-support/src/model/start.ts --port N [--host 127.0.0.1] [--log FILE] [--demo]   (port 0: any free one)'
 
 try {
   const server = await startModelServer(readOptions())
@@ -17,9 +17,14 @@ try {
 
 function readOptions() {
   const { values } = parseArgs({
-    options: { port: { type: 'string' }, host: { type: 'string' }, log: { type: 'string' } },
+    options: {
+      port: { type: 'string' },
+      host: { type: 'string' },
+      log: { type: 'string' },
+      demo: { type: 'boolean' },
+    },
   })
   const port = Number(values.port)
   if (!/^\d+$/.test(values.port ?? '') || port > 65_535) throw new Error(USAGE)
-  return { port, host: values.host, logFile: values.log }
+  return { port, host: values.host, logFile: values.log, demo: values.demo }
 }

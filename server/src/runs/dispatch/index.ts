@@ -25,4 +25,5 @@ export {
   triggerOf,
 } from './request.ts'
 export { dispatchRoutes, queueRoutes } from './routes.ts'
+export { rowOf } from './row.ts'
 export { createDispatch, type Dispatch, type DispatchDeps } from './service.ts'

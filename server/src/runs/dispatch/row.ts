@@ -19,8 +19,11 @@ export type Place = {
   behind?: string | null
 }
 
+/** What a row needs of its agent. */
+type RowAgent = Pick<RunContext, 'id' | 'name' | 'execution_timeout_seconds' | 'model'>
+
 /** The row of a run that is accepted or refused now. */
-export function rowOf(agent: RunContext, request: RunRequest, place: Place): ExecutionRow {
+export function rowOf(agent: RowAgent, request: RunRequest, place: Place): ExecutionRow {
   const { source, links = {} } = request
   const at = timestamp(place.now)
   const snapshot: RequestSnapshot = {

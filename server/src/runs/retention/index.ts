@@ -5,4 +5,5 @@
  * deleted after its loop or fan-out, and never while an open run refers to it. Features on the right remove their own
  * rows with `RunHooks.onRemoving`; texts that only name a run stay.
  */
+export { createRunRemoval } from './removal.ts'
 export { logRetention, type RunRetentionDeps, runRetention } from './service.ts'

@@ -12,14 +12,17 @@ import { scheduleStore } from './store.ts'
 export type Restore = {
   /** Throws what the creation of such schedules throws, for an agent with this cap. */
   checkRestored(capSeconds: number, all: readonly CreateSchedule[]): void
-  /** Adds checked schedules to a new agent, in the transaction that makes it visible. Nobody receives their output. */
+  /**
+   * Adds checked schedules to a new agent, in the transaction that makes it visible, and returns their ids. Nobody
+   * receives their output.
+   */
   restore(
     tx: Tx,
     agent: Pick<Agent, 'id'>,
     by: { id: string; username: string },
     all: readonly CreateSchedule[],
     now: Date,
-  ): Promise<void>
+  ): Promise<string[]>
 }
 
 /** The schedules of an agent that comes from an archive. */
@@ -34,10 +37,11 @@ export const restore: Restore = {
 
   async restore(tx, agent, by, all, now) {
     const store = scheduleStore(tx)
-    for (const fields of all) {
+    const ids = all.map(() => newId())
+    for (const [index, fields] of all.entries()) {
       await store.insert({
         ...columnsOf(fields),
-        id: newId(),
+        id: ids[index] ?? newId(),
         agent_id: agent.id,
         model: modelOf(fields.model),
         deliver_to_workspace_email: null,
@@ -47,5 +51,6 @@ export const restore: Restore = {
         ...newTimes(timestamp(now)),
       })
     }
+    return ids
   },
 }
