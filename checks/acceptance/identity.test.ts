@@ -27,7 +27,6 @@ test('before setup: available, and sign-in is refused', async () => {
     email_auth_enabled: false,
     setup_completed: false,
     public_access_requests_enabled: false,
-    demo: false,
   })
   const refused = await tokenRequest({ username: 'admin', password: adminPassword })
   assert.equal(refused.status, 401)

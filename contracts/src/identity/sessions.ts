@@ -17,7 +17,6 @@ export const getAuthMode = endpoint({
     email_auth_enabled: z.boolean(),
     setup_completed: z.boolean(),
     public_access_requests_enabled: z.boolean(),
-    demo: z.boolean().describe('Answers are scripted: the platform was started with `--demo`.'),
   }),
 })
 

@@ -34,7 +34,12 @@ export const getMe = endpoint({
   summary: 'Get the account of the caller',
   tag,
   access: { who: 'any' },
-  returns: User,
+  returns: User.extend({
+    demo: z
+      .literal(true)
+      .optional()
+      .describe('Present only if true: answers are scripted, because the platform runs with `--demo`.'),
+  }),
 })
 
 export const setMyEmail = endpoint({

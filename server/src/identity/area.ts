@@ -111,7 +111,6 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
       accessRequests: () => settings.value('public_access_requests_enabled'),
     },
     baseUrl,
-    isDemo: deps.isDemo,
   })
   const suspensionHooks: OnSuspended[] = [
     (tx, { id }) => sessions.revokeAll(tx, id),
@@ -158,7 +157,7 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
       ...sessionRoutes(sessions, devices),
       ...emailLoginRoutes(emailLogin, sessions, devices),
       ...factorRoutes(secondFactor),
-      ...userRoutes(users),
+      ...userRoutes(users, deps.isDemo),
       ...peopleRoutes(people),
       ...allowListRoutes(allowList),
       ...preferenceRoutes(createPreferences({ db, clock })),

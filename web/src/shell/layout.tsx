@@ -1,7 +1,8 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createLazyRoute, Outlet } from '@tanstack/react-router'
-import { useState } from 'react'
+import { Suspense, useState } from 'react'
 import { meQuery } from '../features/users/queries.ts'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { useApi } from './app-context.ts'
 import { LiveBanner } from './live-banner.tsx'
 import { CommandPalette } from './palette/command-palette.tsx'
@@ -11,6 +12,9 @@ import { TopBar } from './top-bar.tsx'
 import { useShortcuts } from './use-shortcuts.ts'
 
 export const route = createLazyRoute('/signed-in')({ component: Layout })
+
+// Loaded on demand: only a demo has it.
+const DemoBanner = lazyPart(async () => (await import('../features/demo/demo-banner.tsx')).DemoBanner)
 
 /** The frame of every signed-in page: a sidebar, or a top bar on narrow screens. */
 export function Layout() {
@@ -29,6 +33,11 @@ export function Layout() {
       <TopBar me={me} onSearch={() => setPaletteOpen(true)} />
       <div className="flex min-w-0 flex-1 flex-col">
         <LiveBanner />
+        {me.demo && (
+          <Suspense>
+            <DemoBanner isAdmin={me.role === 'admin'} />
+          </Suspense>
+        )}
         <main id="content" tabIndex={-1} className="flex min-w-0 flex-1 flex-col outline-none">
           <Outlet />
         </main>

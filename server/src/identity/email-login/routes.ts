@@ -12,12 +12,11 @@ export function emailLoginRoutes(
 ): Route[] {
   return [
     route(getAuthMode, async () => {
-      const { emailLogin, accessRequests, isDemo } = login.methods()
+      const { emailLogin, accessRequests } = login.methods()
       return {
         email_auth_enabled: emailLogin,
         setup_completed: (await sessions.setupStatus()).setup_completed,
         public_access_requests_enabled: accessRequests,
-        demo: isDemo,
       }
     }),
     route(requestEmailCode, async ({ body, request }) => {

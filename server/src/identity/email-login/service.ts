@@ -30,13 +30,11 @@ export type EmailLoginDeps = {
   mail: Pick<Mailer, 'send'> | null
   settings: { emailLogin(): boolean; accessRequests(): boolean }
   baseUrl: string
-  /** Answers are scripted. */
-  isDemo: boolean
 }
 
 export type EmailLogin = {
   /** The values of `GET /api/auth/mode`. */
-  methods(): { emailLogin: boolean; accessRequests: boolean; isDemo: boolean }
+  methods(): { emailLogin: boolean; accessRequests: boolean }
   /**
    * Resolves the same way and equally fast for every address; the mail is sent afterwards. Throws
    * `email_login_disabled`, and `rate_limited` for the client's IP address.
@@ -110,7 +108,6 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
     methods: () => ({
       emailLogin: mail !== null && settings.emailLogin(),
       accessRequests: settings.accessRequests(),
-      isDemo: deps.isDemo,
     }),
 
     async requestCode({ email, ...origin }) {

@@ -112,7 +112,6 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
       accessRequests: () => switches.accessRequests,
     },
     baseUrl: 'https://roost.example.com',
-    isDemo: false,
   })
   const runKeys = createRunKeys({ ...world.runs, users, mac: (text) => vault.mac(text, 'run-key') })
   const keys = createKeys({

@@ -73,7 +73,6 @@ test('setup and the first sign-in', async () => {
     email_auth_enabled: true,
     setup_completed: true,
     public_access_requests_enabled: false,
-    demo: false,
   })
   const { status, json } = await it.form({ username: 'root@example.com', password })
   assert.deepEqual(

@@ -9,13 +9,14 @@ import { Fault } from '../../kit/fault.ts'
 import type { AllowList } from './allow-list.ts'
 import { type Users, userView } from './service.ts'
 
-export function userRoutes(users: Pick<Users, 'find' | 'setEmail'>): Route[] {
+/** `isDemo`: answers are scripted, which every page of the web UI tells its user. */
+export function userRoutes(users: Pick<Users, 'find' | 'setEmail'>, isDemo = false): Route[] {
   return [
     signedInRoute(getMe, async ({ caller }) => {
       const account = await users.find(caller.user.id)
       // The account was removed after its credential was checked.
       if (!account) throw new Fault('invalid_token')
-      return userView(account)
+      return { ...userView(account), ...(isDemo ? { demo: true as const } : {}) }
     }),
     signedInRoute(setMyEmail, async ({ caller, body }) => {
       // Agents are shared with addresses, and this address is unverified. An admin can access every agent anyway;

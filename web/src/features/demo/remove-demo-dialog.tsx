@@ -1,0 +1,38 @@
+import { removeDemo } from '@roost/contracts/operations/demo'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { describeFault } from '../../lib/fault.ts'
+import { useApi } from '../../shell/app-context.ts'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { toast } from '../../ui/toast.tsx'
+
+type RemoveDemoDialogProps = {
+  agents: readonly string[]
+  open: boolean
+  onOpenChange: (open: boolean) => void
+}
+
+export function RemoveDemoDialog({ agents, open, onOpenChange }: RemoveDemoDialogProps) {
+  const api = useApi()
+  const queries = useQueryClient()
+  const removal = useMutation({
+    mutationFn: () => api.call(removeDemo, {}),
+    onSuccess: () => void toast({ title: 'Demo data removed.', tone: 'success' }),
+    onError: (error) => void toast({ title: describeFault(error).sentence, tone: 'danger' }),
+    async onSettled() {
+      onOpenChange(false)
+      // Runs and costs of the removed agents are on many pages.
+      await queries.invalidateQueries()
+    },
+  })
+  return (
+    <ConfirmDialog
+      open={open}
+      onOpenChange={onOpenChange}
+      title="Remove demo data?"
+      description={`Deletes ${new Intl.ListFormat('en').format(agents)} with their files, runs, schedules and costs. Your own agents stay. This cannot be undone.`}
+      action="Remove demo data"
+      pending={removal.isPending}
+      onConfirm={() => removal.mutate()}
+    />
+  )
+}
