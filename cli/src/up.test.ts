@@ -108,6 +108,10 @@ describe('on a machine with an engine', {
     assert.equal(list.find(({ name }) => name === 'first')?.status, 'running')
     const removal = await fetch(`http://127.0.0.1:${port}/api/agents/first`, { method: 'DELETE', headers })
     assert.equal(removal.status, 200)
+    await demoReady(headers)
+    const reset = await fetch(`http://127.0.0.1:${port}/api/demo`, { method: 'DELETE', headers })
+    const { removed_agents: removed } = (await reset.json()) as { removed_agents: string[] }
+    assert.deepEqual(removed.toSorted(), ['demo-developer', 'demo-digest', 'demo-support'])
   })
 
   test('regain-admin sets a new password while the platform runs', async () => {
@@ -132,6 +136,17 @@ describe('on a machine with an engine', {
     for (const pid of children) await processEnd(pid)
   })
 })
+
+/** Resolves when the demo agents exist; fails after two minutes. */
+async function demoReady(headers: Record<string, string>): Promise<void> {
+  for (const deadline = Date.now() + 120_000; ; ) {
+    const reply = await fetch(`http://127.0.0.1:${port}/api/demo`, { headers })
+    const { state } = (await reply.json()) as { state: string }
+    if (state === 'ready') return
+    if (Date.now() > deadline) assert.fail(`the demo is ${state}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
 
 /** Resolves when the process has ended, even as a zombie; fails after a minute. */
 async function processEnd(pid: string): Promise<void> {

@@ -57,7 +57,8 @@ const priceCode =
 const refundRequest = {
   requests: [
     {
-      id: 'demo-refund-4711',
+      // Unique for all time: the shell inserts the seconds.
+      id: 'demo-refund-$(date +%s)',
       type: 'approval',
       title: refundTitle,
       question:
@@ -69,12 +70,13 @@ const refundRequest = {
   ],
 }
 
+/** Commands work again when a later run has the same message: files of an earlier one are replaced. */
 const answers: readonly { message: string; directives: readonly Directive[] }[] = [
   {
     message: demoMessages.summarizeTickets,
     directives: [
       usage(9_400, 310),
-      write('tickets.csv', ticketTable),
+      bash(`rm -f report.md && cat > tickets.csv <<'END'\n${ticketTable}END`, 'Export the tickets'),
       usage(11_200, 140),
       bash("grep ',open' tickets.csv | cut -d, -f3 | sort | uniq -c", 'Count the open tickets by topic'),
       usage(12_050, 420),
@@ -90,7 +92,11 @@ const answers: readonly { message: string; directives: readonly Directive[] }[] 
     directives: [
       usage(8_700, 260),
       bash(
-        `mkdir -p .roost && cat > .roost/request.part <<'END' && mv .roost/request.part .roost/operator-queue.json\n${JSON.stringify(refundRequest, null, 2)}\nEND`,
+        [
+          'mkdir -p .roost',
+          `cat > .roost/request.part <<END\n${JSON.stringify(refundRequest, null, 2)}\nEND`,
+          'mv .roost/request.part .roost/operator-queue.json',
+        ].join('\n'),
         'Ask in the inbox',
       ),
       usage(9_600, 90),
@@ -110,10 +116,10 @@ const answers: readonly { message: string; directives: readonly Directive[] }[] 
       usage(10_300, 220),
       bash(
         [
-          'mkdir -p shop && cd shop && git init -q',
-          `cat > price.js <<'END'\n${priceCode}END`,
-          "git add . && git -c user.name=demo -c user.email=demo@example.com commit -qm 'Add the price calculation'",
-          'git log --oneline | head -1',
+          `rm -rf ${home}/shop && git init -q ${home}/shop`,
+          `cat > ${home}/shop/price.js <<'END'\n${priceCode}END`,
+          `git -C ${home}/shop add .`,
+          `git -C ${home}/shop -c user.name=demo -c user.email=demo@example.com commit -m 'Add the price calculation'`,
         ].join('\n'),
         'Prepare the repository',
       ),
@@ -131,7 +137,7 @@ const answers: readonly { message: string; directives: readonly Directive[] }[] 
         },
       },
       usage(12_900, 80),
-      bash('git -C shop diff', 'Show the diff'),
+      bash(`git -C ${home}/shop diff`, 'Show the diff'),
       usage(13_800, 190),
       reply(
         'The total was rounded down to whole euros. It is now added up in cents. The diff is above; I did not commit it.',
@@ -153,7 +159,7 @@ const answers: readonly { message: string; directives: readonly Directive[] }[] 
     message: demoMessages.digest,
     directives: [
       usage(7_200, 180),
-      bash('date -u +%F && ls', 'Look at the workspace'),
+      bash('rm -f digest.md && date -u +%F', 'Start a new digest'),
       usage(7_900, 210),
       write('digest.md', '# Digest\n\n- 42 orders, 3 more than yesterday\n- 4 open tickets\n- No outages\n'),
       usage(8_400, 120),

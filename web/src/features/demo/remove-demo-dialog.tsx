@@ -29,7 +29,7 @@ export function RemoveDemoDialog({ agents, open, onOpenChange }: RemoveDemoDialo
       open={open}
       onOpenChange={onOpenChange}
       title="Remove demo data?"
-      description={`Deletes ${new Intl.ListFormat('en').format(agents)} with their files, runs, schedules and costs. Your own agents stay. This cannot be undone.`}
+      description={`Deletes ${new Intl.ListFormat('en-GB').format(agents)} with their files, runs, schedules and costs. Your own agents stay. This cannot be undone.`}
       action="Remove demo data"
       pending={removal.isPending}
       onConfirm={() => removal.mutate()}
