@@ -72,7 +72,7 @@ test('an admin removes the demo data after a confirmation', async () => {
   const dialog = page.getByRole('dialog', { name: 'Remove demo data?' })
   await dialog.getByText('demo-developer, demo-digest and demo-support').waitFor()
   await dialog.getByRole('button', { name: 'Remove demo data' }).click()
-  await page.getByText('Demo data removed.').waitFor()
+  await page.getByText('Demo data removed.', { exact: true }).waitFor()
   assert.deepEqual(await agentNames(), [])
   await removal(page).waitFor({ state: 'detached' })
   await notice(page).waitFor()

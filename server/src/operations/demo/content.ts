@@ -9,7 +9,9 @@ export type DemoAgent = {
   columns: AgentPatch
   /** Messages of the runs that start when the agent exists. */
   messages: readonly string[]
-  history: { model: string; runsPerDay: number; messages: readonly string[] }
+  /** Model of all its runs. */
+  model: string
+  history: { runsPerDay: number; messages: readonly string[] }
   schedule?: Pick<CreateSchedule, 'name' | 'cron_expression' | 'message' | 'description'>
   canvas?(now: Date): unknown
 }
@@ -21,14 +23,14 @@ export const demoAgents: readonly DemoAgent[] = [
   {
     body: {
       name: 'demo-support',
-      label: 'Demo: customer support',
+      label: 'Customer support (demo)',
       custom_instructions: 'Answer customers politely. Ask a person before you refund more than 200 EUR.',
     },
     // The answer to its question starts a run.
     columns: { operator_resume: 1 },
     messages: [demoMessages.summarizeTickets, demoMessages.askRefund],
+    model: 'claude-sonnet-5',
     history: {
-      model: 'claude-sonnet-5',
       runsPerDay: 4,
       messages: [
         demoMessages.summarizeTickets,
@@ -40,13 +42,13 @@ export const demoAgents: readonly DemoAgent[] = [
   {
     body: {
       name: 'demo-developer',
-      label: 'Demo: small fixes in a repository',
+      label: 'Developer (demo)',
       custom_instructions: 'Keep changes small, and show the diff before you commit.',
     },
     columns: {},
     messages: [demoMessages.fixRounding, demoMessages.deploy],
+    model: 'claude-opus-5',
     history: {
-      model: 'claude-opus-5',
       runsPerDay: 3,
       messages: [
         'Update the dependencies and run the tests.',
@@ -58,12 +60,13 @@ export const demoAgents: readonly DemoAgent[] = [
   {
     body: {
       name: 'demo-digest',
-      label: 'Demo: a daily digest on a schedule',
+      label: 'Daily digest (demo)',
       custom_instructions: 'Write short digests with numbers first.',
     },
     columns: {},
     messages: [demoMessages.digest],
-    history: { model: 'claude-haiku-5-5', runsPerDay: 1, messages: [demoMessages.digest] },
+    model: 'claude-haiku-5-5',
+    history: { runsPerDay: 1, messages: [demoMessages.digest] },
     schedule: {
       name: 'Morning digest',
       description: 'Runs every day at 07:00 UTC.',

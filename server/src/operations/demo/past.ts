@@ -42,7 +42,7 @@ export function createPast({ events, prices, schedules }: PastDeps) {
     place: { number: number; scheduleId: string | null },
   ): ExecutionRow {
     const { at, seconds, isFailed } = run
-    const { model } = demo.history
+    const { model } = demo
     const about = { ...agent, model: agent.runtime_model }
     const request = {
       agentId: agent.id,

@@ -64,7 +64,8 @@ export function createDemo(deps: DemoDeps): Demo {
       await store.add({ ...row, agent_id: null })
       return
     }
-    await agentManagement.create(owner, CreateAgent.parse({ ...demo.body, tags: ['demo'] }), undefined, {
+    const body = CreateAgent.parse({ ...demo.body, runtime_model: demo.model, tags: ['demo'] })
+    await agentManagement.create(owner, body, undefined, {
       columns: demo.columns,
       fill: async () => {},
       async publish(tx, agent, now) {

@@ -46,7 +46,7 @@ function AdminHint() {
       <Link to="/settings" search={{ tab: 'integrations' }} className="font-medium underline">
         add a model key
       </Link>{' '}
-      and restart without <code>--demo</code>.
+      and restart without <code className="whitespace-nowrap">--demo</code>.
     </>
   )
 }

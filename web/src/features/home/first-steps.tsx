@@ -14,7 +14,7 @@ import { StepRow } from './step-row.tsx'
 import { ownAgents, type Step, stepsOf } from './steps.ts'
 
 type FirstStepsProps = {
-  me: Pick<User, 'role'>
+  me: Pick<User, 'role'> & { demo?: true | undefined }
   /** Hides the steps for good. */
   onHide: () => void
 }
@@ -44,6 +44,7 @@ export function FirstSteps({ me, onHide }: FirstStepsProps) {
   const agents = ownAgents(stats.data.agents)
   const steps = stepsOf({
     role: me.role,
+    isDemo: me.demo,
     agents,
     keys: providers.data?.providers ?? [],
     allowedAddresses: allowed.data?.length ?? 0,

@@ -45,6 +45,9 @@ test('each step is done by what exists', () => {
   assert.deepEqual(done({ agents: [agent({ ...ran, success_count: 1 })] }), ['key', 'agent', 'chat'])
   assert.deepEqual(done({ agents: [agent({ schedules_total: 1 })] }), ['agent', 'schedule'])
   assert.deepEqual(done({ allowedAddresses: 1 }), ['invite'])
+  // A demo has scripted keys, and runs without a model.
+  const scripted = { keys: [{ provider: 'google', configured: true }] as const, isDemo: true }
+  assert.deepEqual(done({ ...scripted, agents: [agent({ success_count: 1 })] }), ['agent'])
 })
 
 test('only steps that the person may take are listed', () => {

@@ -19,6 +19,8 @@ export type Installation = {
   agents: readonly AgentState[]
   keys: readonly Pick<ProviderKey, 'provider' | 'configured'>[]
   allowedAddresses: number
+  /** Answers are scripted: keys and successful runs prove nothing. */
+  isDemo?: boolean | undefined
 }
 
 /** The providers of models; the other keys are for repositories and speech. */
@@ -30,7 +32,7 @@ export function ownAgents<Agent extends { name: string }>(agents: readonly Agent
 }
 
 /** The first steps that the person may take, in order. Empty: nobody has shared an agent with them yet. */
-export function stepsOf({ role, agents: all, keys, allowedAddresses }: Installation): Step[] {
+export function stepsOf({ role, agents: all, keys, allowedAddresses, isDemo }: Installation): Step[] {
   const agents = ownAgents(all)
   const hasAgents = agents.length > 0
   const isAdmin = role === 'admin'
@@ -41,7 +43,7 @@ export function stepsOf({ role, agents: all, keys, allowedAddresses }: Installat
     isAdmin && {
       id: 'key',
       // A subscription or the agent's own credentials serve as well; a success proves them.
-      isDone: hasKey || agents.some(({ success_count }) => success_count > 0),
+      isDone: !isDemo && (hasKey || agents.some(({ success_count }) => success_count > 0)),
       isBlocked: false,
     },
     mayCreate && { id: 'agent', isDone: hasAgents, isBlocked: false },
