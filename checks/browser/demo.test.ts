@@ -25,8 +25,12 @@ async function agentNames(): Promise<string[]> {
 test('every page says that answers are scripted and leads to the model keys', async () => {
   const tab = await bench.open()
   const { page } = tab
+  const ready = page.waitForResponse(
+    async (reply) => reply.url().endsWith('/api/demo') && (await reply.json()).state === 'ready',
+  )
   await tab.goto('/')
   await notice(page).getByText('Demo: answers are scripted, no model is called.').waitFor()
+  await ready
   await notice(page).getByText('Creating the demo agents…').waitFor({ state: 'detached' })
   await removal(page).waitFor()
   assert.deepEqual((await agentNames()).toSorted(), agents)
