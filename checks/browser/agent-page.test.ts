@@ -143,7 +143,7 @@ describe('the owner', () => {
     assert.ok(await button.isDisabled())
     await dialog.getByRole('textbox').fill(name)
     await button.click()
-    await page.waitForURL((url) => url.pathname === '/')
+    await page.waitForURL((url) => url.pathname === '/agents')
     assert.equal((await bench.platform.request('GET', `/api/agents/${name}`)).status, 404)
     assert.deepEqual(tab.faults, [])
   })

@@ -34,9 +34,9 @@ export function AuditStats({ window, search, change }: AuditStatsProps) {
   return (
     <Card className="grid gap-x-6 gap-y-4 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
       <div className="min-w-0">
-        <h3 className="mb-2 font-medium text-muted text-xs">
+        <h2 className="mb-2 font-medium text-muted text-xs">
           {plural(stats.data.total, 'entry', 'entries')} per day in this time range
-        </h3>
+        </h2>
         <StackedBars
           label="Entries per day"
           height={104}
@@ -45,7 +45,7 @@ export function AuditStats({ window, search, change }: AuditStatsProps) {
         />
       </div>
       <div className="min-w-0">
-        <h3 className="mb-2 font-medium text-muted text-xs">By subject</h3>
+        <h2 className="mb-2 font-medium text-muted text-xs">By subject</h2>
         <ul className="flex flex-wrap gap-1.5">
           {types.map((type) => {
             const isChosen = search.type === type
