@@ -95,8 +95,11 @@ describe('the terminal', () => {
       (getComputedStyle(span).color.match(/\d+/g) ?? []).map(Number),
     )
     assert.ok(most > red && most > blue, 'it has its own colour')
-    // Its answer shows that it runs: a program that is just starting would not get the signal.
-    await page.keyboard.type('cat\nping\n')
+    // The shell would keep what is typed before it runs the command. The answer of the program shows that it runs: one
+    // that is just starting would not get the signal.
+    await page.keyboard.type('echo rea""dy; cat\n')
+    await screen(page).getByText('ready').waitFor()
+    await page.keyboard.type('ping\n')
     await screen(page).getByText('ping').nth(1).waitFor()
     await page.keyboard.press('Control+c')
     await screen(page).getByText('^C').waitFor()

@@ -61,7 +61,7 @@ describe('beside the questions and the agents', () => {
     await list.getByText('40 minutes').waitFor()
     await page.getByRole('link', { name: 'Notifications 2', exact: true }).waitFor()
     const { pending } = (await bench.platform.request('GET', '/api/operator-queue/stats')).json
-    await page.getByRole('link', { name: `Operations ${pending + 2} waiting`, exact: true }).waitFor()
+    await page.getByRole('link', { name: `Inbox ${pending + 2} waiting`, exact: true }).waitFor()
     await reviewPage(bench, {
       name: 'notifications',
       path: '/inbox?tab=notifications',

@@ -39,7 +39,7 @@ export function Notifications() {
     <section aria-label="Notifications" className="flex min-w-0 flex-col gap-3">
       <CardHeader
         title="Notifications"
-        description="Messages from agents. Questions that need an answer are in the inbox."
+        description="Messages from agents. Questions that need an answer are under Waiting."
         actions={
           rows.some(({ status }) => status !== 'dismissed') && (
             <DismissAll
