@@ -165,7 +165,7 @@ describe('users and access', () => {
     await row.getByRole('button', { name: 'Remove olga@example.com' }).click()
     await row.waitFor({ state: 'detached' })
     // Leaving the page ends the time for Undo.
-    await page.getByRole('link', { name: 'General', exact: true }).click()
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
     await eventually(listed, (entry) => entry === undefined)
     await closeTab(tab)
   })
