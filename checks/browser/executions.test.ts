@@ -286,8 +286,10 @@ describe('runs of all agents', () => {
     await tab.page.getByText('Could not load the runs').waitFor()
     await saveScreenshot(tab, 'fleet-executions-error')
     await assertAccessible(tab, 'runs that could not be loaded')
+    const retry = await tab.page.getByRole('button', { name: 'Retry', exact: true }).elementHandle()
     await tab.page.unroute('**/api/executions?**')
-    await tab.page.getByRole('button', { name: 'Retry' }).click()
+    // A live update may load the list before the click, which then has no effect.
+    await retry?.evaluate((button) => (button as HTMLElement).click())
     await history(tab.page).getByRole('row').nth(1).waitFor()
     await tab.context.close()
   })

@@ -223,7 +223,7 @@ describe('signing in', () => {
     await giveCode(page, 'Code from the e-mail', await codeOfMail())
     await giveCode(page, 'Code from the app', codeOf(await secretOf(page)))
     await storeRecoveryCodes(tab)
-    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    await page.waitForURL((url) => url.pathname === '/workspace')
     assert.deepEqual(tab.faults, [])
   })
 

@@ -6,7 +6,16 @@ const source = resolve(import.meta.dirname, '../src')
 /** Modules that run before any page. */
 const start = ['main.tsx']
 /** Modules of the first page; its frame and components are those of most others. */
-const firstPage = ['shell/layout.tsx', 'shell/waiting-badge.tsx', 'pages/home.tsx']
+const firstPage = [
+  'shell/layout.tsx',
+  'shell/waiting-badge.tsx',
+  'pages/home.tsx',
+  'features/home/first-steps.tsx',
+  'features/backups/backup-card.tsx',
+]
+
+/** What the list of agents shares with the page of one agent. */
+const agentPages = ['pages/agents.tsx']
 
 /** Parts of components that the first page has, and of those that it has not. */
 const components = packages(
@@ -28,6 +37,8 @@ const moreComponents = packages('@radix-ui/[^\\\\/]+')
 const indexes = packages('radix-ui', 'lucide-react', 'zod')
 /** Contracts with their schemas; `?plain` has the declarations without (`slim-contracts.ts`). */
 const schemas = /[\\/]contracts[\\/]src[\\/].*\.ts$/
+/** Contracts without their schemas. */
+const declarations = /[\\/]contracts[\\/]src[\\/].*\.ts\?plain$/
 /** Components without a large library behind them. */
 const smallComponents =
   /[\\/]web[\\/]src[\\/](ui|lib)[\\/](?!code|data-table|form|highlight|log|markdown|terminal)[^\\/]+\.tsx?$/
@@ -43,8 +54,10 @@ export function chunkGroups(): Rolldown.CodeSplittingGroup[] {
     { name: 'components', test: components },
     { name: closure('start', start) },
     { name: closure('shell', firstPage) },
+    { name: closure('agents', agentPages), minShareCount: 2 },
     { name: 'more-components', test: moreComponents, minShareCount: 2 },
-    { name: 'ui', test: smallComponents, maxModuleSize: 10_000, minShareCount: 4 },
+    { name: 'ui', test: smallComponents, maxModuleSize: 10_000, minShareCount: 3 },
+    { name: 'contracts', test: declarations, maxModuleSize: 3000, minShareCount: 2 },
   ]
   // A dependency that only unused code imports must not come along: the groups are complete without it.
   return groups.map((group, index) => ({
