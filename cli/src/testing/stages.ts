@@ -70,7 +70,7 @@ const testTimeoutMs = 8 * 60_000
 /** Limit for all files together. It ends the run early enough to report which files have finished. */
 const totalTimeoutMs = 83 * 60_000
 /** In a full run, files that have not started after this time are left out and named: a busy machine is no failure. */
-export const startLimitMs = 60 * 60_000
+export const startLimitMs = 50 * 60_000
 
 export type TestsRun = {
   isGreen: boolean
