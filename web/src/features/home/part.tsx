@@ -25,7 +25,7 @@ export function Part<Data>({ query, failure, children }: PartProps<Data>) {
   )
 }
 
-/** Stands in for a part without content. */
+/** One line instead of a card, for a part that has nothing to show. */
 export function Quiet({ children }: { children: ReactNode }) {
   return (
     <p className="flex items-center gap-2 text-muted text-sm lg:col-span-2">
