@@ -225,6 +225,37 @@ test('a process that was frozen starts no run under a lease that expired meanwhi
   await loops.stop()
 })
 
+test('a run ends when its process was frozen during the renewal of its lease', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const leases = createLeases({ db, clock })
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const loop = countedLoop('sweep', (signal) => clock.wait(3_600_000, signal).then(end))
+  const renewed = Promise.withResolvers<void>()
+  const frozen = {
+    ...leases,
+    async renewAll(holder: string, seconds: number) {
+      const own = await leases.renewAll(holder, seconds)
+      clock.set(new Date(clock.now().getTime() + 20_000))
+      renewed.resolve()
+      return own
+    },
+  }
+  const loops = startLoops({
+    loops: [loop],
+    leases: frozen,
+    clock,
+    log: silentLog,
+    holder: 'one',
+    engineId,
+    random: noJitter,
+  })
+  await advanceTo(clock, loop.next(), 1)
+  await advanceTo(clock, renewed.promise, 2)
+  await ended
+  await loops.stop()
+})
+
 test('a loop per engine runs once for each engine', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock()

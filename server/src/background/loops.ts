@@ -162,6 +162,8 @@ export function startLoops(deps: {
       try {
         await renewHeld()
         await takeOver()
+        // The process may have been frozen while it waited for the database.
+        dropExpired()
         streak.worked()
       } catch (error) {
         streak.failed(error)

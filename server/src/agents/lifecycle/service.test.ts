@@ -261,7 +261,7 @@ forEachDialect((_name, open) => {
       }, `it started after eviction ${count}`)
     }
     assert.equal((await world.row('helper')).held, false)
-    assert.equal(await statusOf(world), 'running')
+    await until(async () => (await statusOf(world)) === 'running', 'the records have followed')
   })
 
   test('an agent in the middle of a turn is not evicted, until it was never idle for the limit', async () => {
