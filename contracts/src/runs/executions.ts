@@ -3,6 +3,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Money, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
 import { resultFields } from '../link/result.ts'
 import { CostEstimated } from './cost.ts'
+import { ModelProvider } from './provider-subscriptions.ts'
 
 const tag = 'Executions'
 
@@ -139,6 +140,25 @@ export const ToolCall = z.object({
   started_at: Timestamp,
 })
 export type ToolCall = z.output<typeof ToolCall>
+
+export const ModelCall = z
+  .object({
+    id: z.string(),
+    provider: ModelProvider,
+    model: text,
+    status: count.describe('HTTP status of the provider; null when it did not respond.'),
+    started_at: Timestamp,
+    first_token_ms: count.describe('Time to first token; null for a response that was not streamed.'),
+    duration_ms: integer,
+    input_tokens: integer,
+    output_tokens: integer,
+    cache_creation_tokens: integer,
+    cache_read_tokens: integer,
+    cost: Money,
+    cost_estimated: CostEstimated,
+  })
+  .meta({ id: 'ModelCall' })
+export type ModelCall = z.output<typeof ModelCall>
 
 export const CompactEvent = z.object({ at: z.string(), before_tokens: count, after_tokens: count })
 export type CompactEvent = z.output<typeof CompactEvent>

@@ -3,7 +3,7 @@ import { endpoint } from '../kit/endpoint.ts'
 import { Money, queryBoolean, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 import { breakerStates } from './breaker.ts'
 import { CostEstimated } from './cost.ts'
-import { ExecutionDetails, ExecutionLog, ExecutionSummary, streamExecution } from './executions.ts'
+import { ExecutionDetails, ExecutionLog, ExecutionSummary, ModelCall, streamExecution } from './executions.ts'
 
 const tag = 'Executions'
 const count = z.number().int()
@@ -24,6 +24,13 @@ const window = {
 }
 const hours = count.describe('0: all time, or the window has `start_time` or `end_time`.')
 
+const filters = {
+  ...window,
+  status: z.string().max(50).optional(),
+  triggered_by: z.string().max(50).optional(),
+  search: z.string().max(200).optional(),
+}
+
 export const listExecutions = endpoint({
   id: 'listExecutions',
   method: 'GET',
@@ -34,10 +41,7 @@ export const listExecutions = endpoint({
   tag,
   access: readers,
   query: z.object({
-    ...window,
-    status: z.string().max(50).optional(),
-    triggered_by: z.string().max(50).optional(),
-    search: z.string().max(200).optional(),
+    ...filters,
     limit: queryInteger(1, 200, 50),
     offset: queryInteger(0, 999_999_999, 0),
   }),
@@ -84,6 +88,52 @@ export const streamAnyExecution = endpoint({
   streams: ['text/event-stream'],
   headers: ['Last-Event-ID'],
   replyHeaders: ['X-Execution-Id'],
+})
+
+const oneRun = {
+  method: 'GET',
+  tag,
+  access: readers,
+  params: z.object({ id: z.string() }),
+} as const
+
+/** What a run did besides its transcript. */
+export const ExecutionTrace = z.object({
+  model_calls: z
+    .array(ModelCall)
+    .describe('As measured by the broker, by their start; at most 20,000. Empty for runs of older releases.'),
+  started_runs: z
+    .array(ExecutionSummary)
+    .describe('The first 200 runs that this run started, of itself or other agents, that the caller sees.'),
+})
+export type ExecutionTrace = z.output<typeof ExecutionTrace>
+
+export const getExecutionTrace = endpoint({
+  ...oneRun,
+  id: 'getExecutionTrace',
+  path: '/api/executions/{id}/trace',
+  summary: 'The model calls of a run, and the runs that it started',
+  description: 'Works for every run that lists show to the caller.',
+  returns: ExecutionTrace,
+  fails: ['execution_not_found'],
+})
+
+export const ExecutionNeighbours = z.object({
+  previous: ExecutionSummary.nullable().describe('The run created before it.'),
+  next: ExecutionSummary.nullable().describe('The run created after it.'),
+})
+export type ExecutionNeighbours = z.output<typeof ExecutionNeighbours>
+
+export const getExecutionNeighbours = endpoint({
+  ...oneRun,
+  id: 'getExecutionNeighbours',
+  path: '/api/executions/{id}/neighbours',
+  summary: 'The runs before and after a run in a filtered list',
+  description:
+    'Takes the filters of `GET /api/executions`, without a time window by default. The run itself need not match.',
+  query: z.object({ ...filters, hours: queryInteger(0, 8760, 0).describe(window.hours.description ?? '') }),
+  returns: ExecutionNeighbours,
+  fails: ['execution_not_found', 'unknown_filter'],
 })
 
 export const FleetStats = z.object({

@@ -55,6 +55,7 @@ import { replicas } from './0089-replicas.ts'
 import { engineIdentity } from './0090-engine-identity.ts'
 import { runCosts } from './0091-run-costs.ts'
 import { demo } from './0092-demo.ts'
+import { modelCalls } from './0097-model-calls.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -116,6 +117,7 @@ const inThisVersion: Migration[] = [
   engineIdentity,
   runCosts,
   demo,
+  modelCalls,
 ]
 
 /**

@@ -6,6 +6,7 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { executionStore, type Usage } from '../executions/index.ts'
 import type { Prices } from '../prices/index.ts'
+import { type CallRecord, createCallRecord } from './call-record.ts'
 import { costOf } from './cost.ts'
 import { Aborted, answerFailure, failureOf, Refused } from './failures.ts'
 import { createUpstream, maxRequestBytes, notOffered } from './forward.ts'
@@ -99,6 +100,8 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
     if (runtime === null || providerOfRuntime[runtime] !== provider)
       throw new Refused(403, 'The token of this run is for another model provider.')
     const credential = await wireCredentialOf(deps, { agentId, provider })
+    // Token counts and model lists are not calls of a model.
+    const call = callsModel(target) ? createCallRecord({ executionId, provider, ...deps }) : null
     const abort = track(executionId)
     const onClose = () => abort.abort(new Aborted())
     response.once('close', onClose)
@@ -117,6 +120,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       )
       const status = reply.statusCode ?? 502
       const requestedModel = model ?? target.model
+      call?.answered({ status, model: requestedModel })
       const named = [reply.headers['x-gemini-service-tier']].flat()[0]
       const tier = named === undefined ? 'standard' : tierOf(named)
       const meter = createMeter(provider, {
@@ -125,7 +129,11 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         tier,
       })
       const add = async (usage: Usage) => {
-        await executionStore(db).addUsage(executionId, usage)
+        call?.used(usage)
+        await db.atomically(async (tx) => {
+          await executionStore(tx).addUsage(executionId, usage)
+          await call?.store(tx)
+        })
         measure.used(provider, usage)
         await credential.used(usage)
       }
@@ -140,13 +148,13 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       // An error on a token count or a model list says nothing about the credential for messages.
       const { body, pieces } = await readRefusal(reply, provider)
       const hasSwitched =
-        callsModel(target) && (await credential.answered({ status, headers: reply.headers, body }))
+        call !== null && (await credential.answered({ status, headers: reply.headers, body }))
       response.writeHead(status, {
         ...forwardedReplyHeaders(reply.headers),
         ...retryHeaders(status, hasSwitched),
       })
       response.flushHeaders()
-      await relay(pieces, response, { meter, book })
+      await relay(pieces, response, { meter, book, onChunk: () => call?.fed(meter.pieces()) })
       const used = meter.metered()?.tokens
       log.info(
         {
@@ -166,6 +174,16 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
     } finally {
       response.off('close', onClose)
       untrack(executionId, abort)
+      if (call?.isChanged()) await storeEnd(call)
+    }
+  }
+
+  /** Its figures are not worth failing the response, and the money is booked already. */
+  async function storeEnd(call: CallRecord): Promise<void> {
+    try {
+      await db.atomically((tx) => call.store(tx))
+    } catch (error) {
+      log.error({ err: error }, 'model call not stored')
     }
   }
 

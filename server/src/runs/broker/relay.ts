@@ -14,11 +14,13 @@ import { contextTokens, type Metered, minus, noTokens, type Tokens } from './usa
 export async function relay(
   reply: AsyncIterable<Buffer>,
   response: ServerResponse,
-  { meter, book }: { meter: Meter; book: Booking },
+  { meter, book, onChunk }: { meter: Meter; book: Booking; onChunk(): void },
 ): Promise<void> {
   try {
     for await (const chunk of reply) {
-      if (meter.feed(chunk)) await book()
+      const isFinal = meter.feed(chunk)
+      onChunk()
+      if (isFinal) await book()
       if (!response.write(chunk)) await drained(response)
     }
     meter.end()

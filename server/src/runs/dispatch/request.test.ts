@@ -77,3 +77,9 @@ test('a source that was stored without a principal gets the one that its fields 
   assert.equal(stored({ key: { id: 'k1', name: 'k', scope: 'user' } }), 'user:u1')
   assert.equal(stored({ principal: 'public:l1:v1' }), 'public:l1:v1')
 })
+
+test('a run that another run starts names it', () => {
+  const run = { ref: 'run_e1', execution_id: 'e1', reach: 'owner' as const }
+  assert.equal(sourceOf({ ...key('agent'), run }, 'scout').executionId, 'e1')
+  assert.equal('executionId' in sourceOf(key('agent'), 'scout'), false)
+})

@@ -49,6 +49,8 @@ export type Source = {
   /** The calling agent, with its current name. */
   agent: { id: string; name: string } | null
   key: { id: string; name: string; scope: string } | null
+  /** The run that the caller's key belongs to. */
+  executionId?: string
 }
 
 export type Links = {
@@ -128,6 +130,7 @@ export function sourceOf(caller: SignedIn, agentName: string | null): Source {
     userEmail: caller.user.email,
     agent: agentId === null ? null : { id: agentId, name: agentName ?? agentId },
     key: key && { id: key.id, name: key.name, scope: key.scope },
+    ...(caller.kind === 'key' && caller.run ? { executionId: caller.run.execution_id } : {}),
   }
 }
 

@@ -61,7 +61,7 @@ export function rowOf(agent: RowAgent, request: RunRequest, place: Place): Execu
     loop_id: links.loopId ?? null,
     reminder_id: links.reminderId ?? null,
     session_id: request.sessionId ?? null,
-    parent_execution_id: links.parentExecutionId ?? null,
+    parent_execution_id: links.parentExecutionId ?? source.executionId ?? null,
     validates_execution_id: links.validatesExecutionId ?? null,
     chain_depth: place.chain_depth,
     principal: principalOn(agent.id, source.principal),

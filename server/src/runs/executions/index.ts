@@ -1,13 +1,14 @@
 /**
  * Executions: the record of every run of every kind, and all reads of it.
  *
- * Owns the tables `executions` and `agent_queues`. The row is the truth about a run. Its end is decided once, with its
+ * Owns the tables `executions`, `agent_queues` and `model_calls`. The row is the truth about a run. Its end is decided once, with its
  * event in the same transaction. A reader who follows a run gets every line exactly once. `dispatch` creates the runs
  * and hands them to agents.
  */
 export { activitySignal, createdEvent, finishedEvent, startedEvent } from './events.ts'
 export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
 export { logText, storedLines } from './log.ts'
+export { type ModelCallRow, modelCallStore } from './model-call-store.ts'
 export { overdueStore } from './overdue-store.ts'
 export { type Hold, type QueueCounts, type QueueStore, queueStore, type Waiting } from './queue-store.ts'
 export { type EndedRun, runRetentionStore } from './retention-store.ts'

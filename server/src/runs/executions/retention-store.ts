@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
+import { modelCallStore } from './model-call-store.ts'
 import type { ExecutionTables } from './tables.ts'
 
 /** The position of an ended run in the order of ends. */
@@ -122,7 +123,9 @@ export function runRetentionStore(executor: Executor) {
         .execute()
     },
 
+    /** Removes these runs with their model calls. */
     async remove(ids: readonly string[], before: string): Promise<number> {
+      await modelCallStore(executor).remove(ids)
       const result = await db
         .deleteFrom('executions')
         .where('id', 'in', [...ids])

@@ -1,6 +1,8 @@
 import { getCosts } from '@roost/contracts/runs/costs'
 import {
+  getExecutionNeighbours,
   getExecutionStats,
+  getExecutionTrace,
   getFleetSlots,
   getFleetStats,
   getFleetTimeline,
@@ -28,6 +30,10 @@ export function fleetExecutionRoutes(fleet: FleetExecutions, costs: FleetCosts):
         headers: { 'content-disposition': `attachment; filename="${name}"` },
       })
     }),
+    signedInRoute(getExecutionTrace, ({ caller, params }) => fleet.trace(caller, params.id)),
+    signedInRoute(getExecutionNeighbours, ({ caller, params, query }) =>
+      fleet.neighbours(caller, params.id, query),
+    ),
     signedInRoute(getFleetSlots, ({ caller }) => fleet.slots(caller)),
   ]
 }

@@ -1,6 +1,8 @@
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 import {
   type AgentRunStats,
+  type ExecutionNeighbours,
+  type ExecutionTrace,
   type FleetSlots,
   type FleetStats,
   type Timeline,
@@ -11,9 +13,17 @@ import type { ScheduleCounts } from '../../agents/health/index.ts'
 import type { Agent } from '../../agents/records/index.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Breakers } from '../breaker/index.ts'
-import { messageReader, offered, statusFilter, summaryOf, triggerFilter } from '../executions/index.ts'
+import {
+  messageReader,
+  modelCallStore,
+  offered,
+  statusFilter,
+  summaryOf,
+  triggerFilter,
+} from '../executions/index.ts'
 import {
   bucketLabel,
   bucketNames,
@@ -43,13 +53,12 @@ export type Window = {
   person?: string | undefined
   tag?: string | undefined
 }
-export type FleetQuery = Window & {
+export type RunFilters = Window & {
   status?: string | undefined
   triggered_by?: string | undefined
   search?: string | undefined
-  limit: number
-  offset: number
 }
+export type FleetQuery = RunFilters & { limit: number; offset: number }
 
 /** Every method throws `unknown_filter` with the valid values, agent names included. */
 export type FleetExecutions = {
@@ -62,6 +71,9 @@ export type FleetExecutions = {
     query: { hours: number; include_7d: boolean },
   ): Promise<{ agents: AgentRunStats[] }>
   slots(caller: SignedIn): Promise<FleetSlots>
+  /** Throws `execution_not_found` for a run that lists do not show to the caller; `neighbours` too. */
+  trace(caller: SignedIn, id: string): Promise<ExecutionTrace>
+  neighbours(caller: SignedIn, id: string, query: RunFilters): Promise<ExecutionNeighbours>
 }
 
 export type FleetExecutionsDeps = {
@@ -86,14 +98,25 @@ export function createFleetExecutions({
 
   const { scopeOf, narrowed } = createScope({ agentAccess, store })
 
+  async function runFilter(caller: SignedIn, query: RunFilters) {
+    const status = statusFilter(query.status)
+    const triggeredBy = triggerFilter(query.triggered_by)
+    const scope = await narrowed(caller, query.agent)
+    const search = query.search ? { text: query.search, reader: messageReader(caller) } : undefined
+    return { ...filterOf(query, scope, clock.now()), status, triggeredBy, search }
+  }
+
+  async function visibleRun(caller: SignedIn, id: string) {
+    const { visible } = await scopeOf(caller)
+    const row = await store.one(visible, id)
+    if (!row) throw new Fault('execution_not_found')
+    return { row, visible }
+  }
+
   return {
     async list(caller, query) {
-      const status = statusFilter(query.status)
-      const triggeredBy = triggerFilter(query.triggered_by)
-      const scope = await narrowed(caller, query.agent)
-      const search = query.search ? { text: query.search, reader: messageReader(caller) } : undefined
-      const filter = { ...filterOf(query, scope, clock.now()), status, triggeredBy, search }
-      const { rows, total } = await (search ? store.search : store.list)(filter, query)
+      const filter = await runFilter(caller, query)
+      const { rows, total } = await (filter.search ? store.search : store.list)(filter, query)
       return { rows: rows.map((row) => summaryOf(row, caller)), total }
     },
 
@@ -154,6 +177,22 @@ export function createFleetExecutions({
           ...(week ? weekStats(week.get(id) ?? nothingRan) : {}),
         })),
       }
+    },
+
+    async trace(caller, id) {
+      const { visible } = await visibleRun(caller, id)
+      const [model_calls, started] = await Promise.all([
+        modelCallStore(db).of(id),
+        store.startedBy(visible, id),
+      ])
+      return { model_calls, started_runs: started.map((row) => summaryOf(row, caller)) }
+    },
+
+    async neighbours(caller, id, query) {
+      const filter = await runFilter(caller, query)
+      const { row } = await visibleRun(caller, id)
+      const { previous, next } = await store.neighbours(filter, row)
+      return { previous: previous && summaryOf(previous, caller), next: next && summaryOf(next, caller) }
     },
 
     async slots(caller) {

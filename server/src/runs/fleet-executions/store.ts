@@ -24,6 +24,9 @@ export type RunFilter = {
   search?: { text: string; reader: MessageReader } | undefined
 }
 
+/** Started runs in the trace of a run. */
+const maxStarted = 200
+
 type Page = { limit: number; offset: number }
 type Found = { id: string; total: number | null }
 /** `total` counts the matches on all pages. */
@@ -89,6 +92,45 @@ export function fleetStore(executor: Executor) {
         .limit(page.limit)
         .offset(page.offset)
       return (await rowsOf(found)) ?? emptyPage(filter, page)
+    },
+
+    async one(visible: Visible, id: string): Promise<ExecutionRow | null> {
+      const found = matching({ visible, since: null }).selectAll().where('id', '=', id)
+      return (await found.executeTakeFirst()) ?? null
+    },
+
+    /** The first runs that a run started, by their creation. */
+    async startedBy(visible: Visible, id: string): Promise<ExecutionRow[]> {
+      return matching({ visible, since: null })
+        .selectAll()
+        .where('parent_execution_id', '=', id)
+        .orderBy('created_at')
+        .orderBy('queue_number')
+        .orderBy('id')
+        .limit(maxStarted)
+        .execute()
+    },
+
+    /** The matching runs on both sides of a run in the order of `list`. */
+    async neighbours(
+      filter: RunFilter,
+      { created_at, queue_number, id }: ExecutionRow,
+    ): Promise<{ previous: ExecutionRow | null; next: ExecutionRow | null }> {
+      const beside = (order: 'asc' | 'desc') => {
+        const comparison = sql.raw(order === 'asc' ? '>' : '<')
+        return matching(filter)
+          .selectAll()
+          .where(
+            sql<boolean>`(created_at, queue_number, id) ${comparison} (${created_at}, ${queue_number}, ${id})`,
+          )
+          .orderBy('created_at', order)
+          .orderBy('queue_number', order)
+          .orderBy('id', order)
+          .limit(1)
+          .executeTakeFirst()
+      }
+      const [previous, next] = await Promise.all([beside('desc'), beside('asc')])
+      return { previous: previous ?? null, next: next ?? null }
     },
 
     /**

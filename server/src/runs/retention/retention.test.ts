@@ -9,7 +9,13 @@ import { createTestAlerts } from '../../test/alerts.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { insertRuns } from '../../test/run-rows.ts'
-import { createRunHooks, type ExecutionRow, executionStore } from '../executions/index.ts'
+import {
+  createRunHooks,
+  type ExecutionRow,
+  executionStore,
+  type ModelCallRow,
+  modelCallStore,
+} from '../executions/index.ts'
 import { type FanOutRow, fanOutStore } from '../fan-out/store.ts'
 import { type LoopRow, loopStore } from '../loops/store.ts'
 import { numberLine, transcriptStore } from '../transcripts/index.ts'
@@ -105,6 +111,14 @@ function loopRow(over: Partial<LoopRow>): LoopRow {
   }
 }
 
+function modelCallRow(execution_id: string): ModelCallRow {
+  return {
+    ...{ execution_id, id: 'c1', provider: 'anthropic', model: null, status: 200, started_at: old },
+    ...{ first_token_ms: null, duration_ms: 1, input_tokens: 1, output_tokens: 1 },
+    ...{ cache_creation_tokens: 0, cache_read_tokens: 0, cost_micros: 1, cost_estimated: 0 },
+  }
+}
+
 function fanOutRow(over: Partial<FanOutRow>): FanOutRow {
   return {
     ...{ id: 'fo_1', agent_id: 'a1', max_concurrency: 1, source_mcp_key_id: null, created_at: old },
@@ -193,6 +207,18 @@ forEachDialect((_name, open) => {
     assert.equal(await it.lines('recent'), 5)
     await it.sweepRuns()
     assert.deepEqual(await it.left(), ['queued', 'recent', 'retry', 'running'], 'the second sweep')
+  })
+
+  test('model calls stay without their transcript, and are deleted with their run', async () => {
+    await using it = await start(open)
+    const calls = modelCallStore(it.db)
+    const { due, young } = edges.row
+    await it.add({ id: 'ended', completed_at: due, last_line: 2 }, { id: 'recent', completed_at: young })
+    for (const id of ['ended', 'recent']) await calls.put(modelCallRow(id))
+    await it.sweepLogs()
+    assert.equal((await calls.of('ended')).length, 1)
+    await it.sweepRuns()
+    assert.deepEqual([(await calls.of('ended')).length, (await calls.of('recent')).length], [0, 1])
   })
 
   test('more runs than one transaction deletes are all deleted', async () => {
