@@ -138,7 +138,7 @@ describe('a task', () => {
     await tab.context.close()
   })
 
-  test('has a search, a timeline and raw lines, each with an address', async () => {
+  test('has a search, a trace and raw lines, each with an address', async () => {
     const id = await finished(name, '[[tool:Bash:echo needle-in-it]] [[reply:the answer]]')
     const tab = await open()
     const { page } = tab
@@ -146,10 +146,9 @@ describe('a task', () => {
     await page.getByRole('searchbox', { name: 'Search steps' }).fill('needle')
     await page.getByText(/^1 of \d+ steps$/).waitFor()
     assert.match(page.url(), /q=needle/)
-    await page.getByRole('radio', { name: 'Timeline' }).click()
-    const bar = page.getByRole('list', { name: 'Steps over time' }).getByRole('button', { name: /^Bash/ })
-    await bar.click()
-    await page.waitForURL(/line=\d+/)
+    const trace = page.getByRole('tree', { name: 'Trace of the run' })
+    await trace.getByRole('treeitem', { name: /^Tool: Bash/ }).click()
+    await page.waitForURL(/span=tool/)
     await page.locator('[aria-current=location]').waitFor()
     await tab.goto(runPath(name, id, '?view=raw'))
     await page.getByText('"subtype":"init"').first().waitFor()

@@ -113,24 +113,30 @@ const agent = createRoute({
   }),
 }).lazy(() => loadCode(() => import('./pages/agent.tsx').then((page) => page.route)))
 
+const runPageFields = {
+  view: oneOf(['transcript', 'raw']),
+  q: text,
+  line: whole(1),
+  span: text,
+  list: text,
+}
+
 const execution = createRoute({
   getParentRoute: () => signedIn,
   path: '/agents/$name/executions/$id',
-  validateSearch: searchOf({
-    view: oneOf(['transcript', 'timeline', 'raw']),
-    q: text,
-    line: whole(1),
-  }),
+  validateSearch: searchOf(runPageFields),
 }).lazy(() => loadCode(() => import('./pages/execution.tsx').then((page) => page.route)))
+
+const runComparison = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agents/$name/executions/$id/compare/$other',
+  validateSearch: searchOf({ of: text }),
+}).lazy(() => loadCode(() => import('./pages/compare-runs.tsx').then((page) => page.route)))
 
 const deletedAgentRun = createRoute({
   getParentRoute: () => signedIn,
   path: '/executions/$id',
-  validateSearch: searchOf({
-    view: oneOf(['transcript', 'timeline', 'raw']),
-    q: text,
-    line: whole(1),
-  }),
+  validateSearch: searchOf(runPageFields),
 }).lazy(() => loadCode(() => import('./pages/deleted-agent-run.tsx').then((page) => page.route)))
 
 const library = createRoute({
@@ -355,6 +361,7 @@ const routeTree = root.addChildren([
     agents,
     agent,
     execution,
+    runComparison,
     deletedAgentRun,
     library,
     inbox,

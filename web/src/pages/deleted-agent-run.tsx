@@ -31,7 +31,6 @@ function DeletedAgentRunPage() {
           onChange={(change) =>
             void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
           }
-          onLine={(line) => void navigate({ search: { line }, resetScroll: false })}
         />
       ) : (
         <>

@@ -48,7 +48,6 @@ function Loaded({ run }: { run: ExecutionDetails }) {
         onChange={(change) =>
           void navigate({ search: (now) => ({ ...now, ...change }), replace: true, resetScroll: false })
         }
-        onLine={(line) => void navigate({ search: { line }, resetScroll: false })}
       />
     </Page>
   )

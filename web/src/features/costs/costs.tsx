@@ -148,7 +148,7 @@ function TopRuns({ runs }: { runs: Costs['top_runs'] }) {
         rows={runs}
         rowKey={(run) => run.id}
         rowLabel={(run) => firstLine(run.message)}
-        rowHref={addressOf}
+        rowHref={(run) => addressOf(run)}
         onOpenRow={(run) => void navigate(pageOf(run))}
         sort={null}
       />

@@ -9,7 +9,11 @@ export function CauseLink(props: { name: string; target: CauseTarget | null; chi
   switch (target.to) {
     case 'execution':
       return (
-        <Link to="/agents/$name/executions/$id" params={{ name, id: target.id }} className={linkClass}>
+        <Link
+          to="/agents/$name/executions/$id"
+          params={{ name: target.agent, id: target.id }}
+          className={linkClass}
+        >
           {children}
         </Link>
       )

@@ -6,6 +6,7 @@ import { causeLine, causesOf } from './cause.ts'
 /** Only the fields that are read. */
 const run = (part: Partial<ExecutionSummary>) =>
   ({
+    agent_name: 'scout',
     triggered_by: 'manual',
     schedule_id: null,
     loop_id: null,
@@ -51,7 +52,7 @@ test('links to the conversation, fan-out and parent run', () => {
     [
       { to: 'fan_out', id: 'fo_1' },
       { to: 'session', id: 's1' },
-      { to: 'execution', id: 'e1' },
+      { to: 'execution', id: 'e1', agent: 'scout' },
     ],
   )
 })

@@ -3,7 +3,7 @@ import { triggerWords } from './words.ts'
 
 /** The link target of a cause. */
 export type CauseTarget =
-  | { to: 'execution'; id: string }
+  | { to: 'execution'; id: string; agent: string }
   /** By run ID only, when the agent's page no longer exists. */
   | { to: 'any_execution'; id: string }
   | { to: 'agent'; name: string }
@@ -37,7 +37,12 @@ export function causesOf(run: ExecutionSummary, myId: string): CausePart[] {
       : {
           label: 'Parent run',
           text: 'View parent run',
-          target: { to: 'execution', id: run.parent_execution_id },
+          // An agent's call has the calling run as its parent.
+          target: {
+            to: 'execution',
+            id: run.parent_execution_id,
+            agent: run.source_agent_name ?? run.agent_name,
+          },
         },
   ]
   const present = parts.filter((part) => part !== null)

@@ -10,6 +10,8 @@ import {
 import { getFanOut } from '@roost/contracts/runs/fan-out'
 import {
   getAnyExecution,
+  getExecutionNeighbours,
+  getExecutionTrace,
   getFleetStats,
   getFleetTimeline,
   listExecutions,
@@ -26,6 +28,7 @@ export const runKeys = {
   ofAgent: (name: string) => ['agent', name, 'executions'] as const,
   one: (id: string) => ['execution', id] as const,
   details: (id: string) => ['execution', id, 'details'] as const,
+  trace: (id: string) => ['execution', id, 'trace'] as const,
 }
 
 staleOn(runEvents, runKeys.fleet, ofAgent(runKeys.ofAgent), ofRun(runKeys.one))
@@ -67,19 +70,12 @@ export const runsQuery = (api: Client, filter: RunFilter, page: number, limit = 
 
 async function fetchRuns(
   api: Client,
-  { status, trigger, search, ...window }: RunFilter,
+  filter: RunFilter,
   { page, limit, signal }: { page: number; limit: number; signal: AbortSignal },
 ): Promise<RunPage> {
   // The total is in a header, which the plain client does not return.
   const response = await api.open(listExecutions, {
-    query: {
-      ...windowOf(window),
-      limit: String(limit),
-      offset: String((page - 1) * limit),
-      ...(status ? { status } : {}),
-      ...(trigger ? { triggered_by: trigger } : {}),
-      ...(search ? { search } : {}),
-    },
+    query: { ...filtersOf(filter), limit: String(limit), offset: String((page - 1) * limit) },
     signal,
   })
   if (!response.ok) throw await errorOf(response)
@@ -104,6 +100,15 @@ export const runTimelineQuery = (api: Client, filter: RunWindow, groupBy: Timeli
     placeholderData: keepPreviousData,
   })
 
+function filtersOf({ status, trigger, search, ...window }: RunFilter) {
+  return {
+    ...windowOf(window),
+    ...(status ? { status } : {}),
+    ...(trigger ? { triggered_by: trigger } : {}),
+    ...(search ? { search } : {}),
+  }
+}
+
 function windowOf({ agent, hours, from, to, model, person, tag }: RunWindow) {
   return {
     hours: String(hours),
@@ -127,6 +132,22 @@ export const anyExecutionQuery = (api: Client, id: string) =>
   queryOptions({
     queryKey: [...runKeys.details(id), 'any'],
     queryFn: ({ signal }) => api.call(getAnyExecution, { params: { id }, signal }),
+  })
+
+/** The model calls of a run and the runs that it started. */
+export const traceQuery = (api: Client, id: string) =>
+  queryOptions({
+    queryKey: runKeys.trace(id),
+    queryFn: ({ signal }) => api.call(getExecutionTrace, { params: { id }, signal }),
+  })
+
+/** The runs before and after a run in a list. */
+export const neighboursQuery = (api: Client, id: string, filter: RunFilter) =>
+  queryOptions({
+    queryKey: [...listKey(filter), 'beside', id, filter],
+    queryFn: ({ signal }) =>
+      api.call(getExecutionNeighbours, { params: { id }, query: filtersOf(filter), signal }),
+    placeholderData: keepPreviousData,
   })
 
 export const runningQuery = (api: Client, name: string) =>

@@ -1,49 +1,48 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
+import { useRef } from 'react'
+import { useMediaQuery } from '../../ui/use-media-query.ts'
 import { RunAnswer } from './run-answer.tsx'
+import { RunBar } from './run-bar.tsx'
 import { RunFacts } from './run-facts.tsx'
 import { RunFigures } from './run-figures.tsx'
 import { RunHeader } from './run-header.tsx'
 import { RunProblem } from './run-problem.tsx'
-import { RunTranscript, type RunView } from './run-transcript.tsx'
+import { RunSteps } from './run-steps.tsx'
+import type { RunView } from './run-transcript.tsx'
 import { RunWaiting } from './run-waiting.tsx'
 
-/** The search parameters that control how a run is shown. */
-export type RunSearch = { view?: RunView | undefined; q?: string | undefined; line?: number | undefined }
+/** The search parameters that control how a run is shown. `list`: the filter of the list that it was opened from. */
+export type RunSearch = {
+  view?: RunView | undefined
+  q?: string | undefined
+  line?: number | undefined
+  span?: string | undefined
+  list?: string | undefined
+}
 
-/** A run with all its details. `onChange` replaces the search parameters; `onLine` links to a line. */
-export function RunBody({
-  run,
-  search: { view, q, line },
-  onChange,
-  onLine,
-}: {
-  run: ExecutionDetails
-  search: RunSearch
-  onChange: (change: RunSearch) => void
-  onLine: (line: number) => void
-}) {
+/** Replaces search parameters. */
+export type RunChange = (change: RunSearch) => void
+
+/** A run with all its details. */
+export function RunBody(props: { run: ExecutionDetails; search: RunSearch; onChange: RunChange }) {
+  const { run, search, onChange } = props
+  // On small screens the steps come first.
+  const isWide = useMediaQuery('(min-width: 64rem)')
+  const header = useRef<HTMLDivElement>(null)
   return (
     <>
-      <RunHeader run={run} />
-      <div className="flex flex-col gap-4">
+      <div ref={header}>
+        <RunHeader run={run} list={search.list} />
+      </div>
+      <RunBar run={run} list={search.list} header={header} />
+      <div className="flex flex-col gap-5">
         {(run.status === 'queued' || run.status === 'pending_retry') && <RunWaiting run={run} />}
         <RunProblem run={run} />
         <RunFigures run={run} />
-        <div className="grid min-w-0 gap-x-10 gap-y-8 pt-2 lg:grid-cols-[minmax(0,1fr)_18rem]">
-          <div className="flex min-w-0 flex-col gap-6">
-            <RunAnswer run={run} />
-            <RunTranscript
-              run={run}
-              view={view ?? 'transcript'}
-              search={q ?? ''}
-              line={line}
-              onViewChange={(next) => onChange({ view: next === 'transcript' ? undefined : next })}
-              onSearchChange={(next) => onChange({ q: next || undefined })}
-              onLine={onLine}
-            />
-          </div>
-          <RunFacts run={run} />
-        </div>
+        <RunAnswer run={run} />
+        {isWide && <RunFacts run={run} />}
+        <RunSteps run={run} search={search} onChange={onChange} />
+        {!isWide && <RunFacts run={run} />}
       </div>
     </>
   )

@@ -16,7 +16,7 @@ import { humanWords } from './words.ts'
 export function RunFacts({ run }: { run: ExecutionDetails }) {
   const { data: me } = useSuspenseQuery(meQuery(useApi()))
   return (
-    <aside aria-label="About this run" className="flex min-w-0 flex-col gap-5">
+    <aside aria-label="About this run" className="grid min-w-0 gap-x-8 gap-y-5 sm:grid-cols-2 xl:grid-cols-4">
       <Part title="Cause">
         <KeyValues
           items={[

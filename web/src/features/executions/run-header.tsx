@@ -1,8 +1,10 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Check, Hash, Link2, MoreHorizontal, PenLine, RotateCw } from 'lucide-react'
+import { Check, Columns2, Hash, Link2, MoreHorizontal, PenLine, RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import { plural } from '../../lib/format.ts'
+import { useApi } from '../../shell/app-context.ts'
 import { PageHelp } from '../../shell/page-help.tsx'
 import { Button, buttonClass, IconButton } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
@@ -15,10 +17,13 @@ import { useRunAgain, useStop } from './actions.ts'
 import { causeLine } from './cause.ts'
 import { ExecutionStatus } from './execution-status.tsx'
 import { titleOf } from './first-line.ts'
+import { listFilter } from './list-filter.ts'
+import { neighboursQuery } from './queries.ts'
 import { isOpen, isRepeatable } from './run-acts.ts'
+import { comparisonOf } from './run-page.ts'
 
 /** The identity, the status and the actions of the run. */
-export function RunHeader({ run }: { run: ExecutionDetails }) {
+export function RunHeader({ run, list }: { run: ExecutionDetails; list: string | undefined }) {
   return (
     <PageHeader
       back={
@@ -41,7 +46,7 @@ export function RunHeader({ run }: { run: ExecutionDetails }) {
         </span>
       }
       aside={<PageHelp guide="concepts/runs" topic="Runs and their states" />}
-      actions={<Actions run={run} />}
+      actions={<Actions run={run} list={list} />}
     />
   )
 }
@@ -70,7 +75,9 @@ function Origin({ run: { agent_name: name, agent_deleted } }: { run: ExecutionDe
   )
 }
 
-function Actions({ run }: { run: ExecutionDetails }) {
+function Actions({ run, list }: { run: ExecutionDetails; list: string | undefined }) {
+  const { data: beside } = useQuery(neighboursQuery(useApi(), run.id, listFilter(list, run.agent_name)))
+  const comparison = beside?.previous ? comparisonOf([beside.previous, run]) : null
   const navigate = useNavigate()
   const stop = useStop(run.agent_name)
   const again = useRunAgain(run.agent_name, (id) => {
@@ -120,6 +127,14 @@ function Actions({ run }: { run: ExecutionDetails }) {
             label: 'Copy link',
             icon: <Link2 aria-hidden />,
             onSelect: () => void copy(location.href, 'Link'),
+          },
+          comparison && {
+            element: (
+              <Link {...comparison}>
+                <Columns2 aria-hidden />
+                Compare with the previous run
+              </Link>
+            ),
           },
           run.response !== null && {
             label: 'Copy answer',

@@ -1,11 +1,8 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
 import { ArrowDown, Eraser, Pause, Play } from 'lucide-react'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { describeFault } from '../../lib/fault.ts'
 import { plural } from '../../lib/format.ts'
-import { readEvents } from '../../live/stream.ts'
-import { browserSetting } from '../../live/stream-setting.ts'
-import { useApp } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -15,26 +12,25 @@ import { Segmented } from '../../ui/segmented.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { Transcript } from '../transcripts/transcript.tsx'
-import { type LiveTranscript, useLiveTranscript } from '../transcripts/use-live-transcript.ts'
-import { transcriptStream } from './queries.ts'
-import { TimeStrip, Waterfall } from './run-timeline.tsx'
-import { searchSteps, timelineOf } from './timeline.ts'
+import type { LiveTranscript } from '../transcripts/use-live-transcript.ts'
+import { searchSteps } from './timeline.ts'
 import { useTail } from './use-tail.ts'
 
-export type RunView = 'transcript' | 'timeline' | 'raw'
+export type RunView = 'transcript' | 'raw'
 export type RunTranscriptProps = {
   run: ExecutionDetails
+  live: LiveTranscript
   view: RunView
   search: string
+  /** The marked line. */
   line: number | undefined
+  scrollsToLine: boolean
   onViewChange: (view: RunView) => void
   onSearchChange: (search: string) => void
-  onLine: (line: number) => void
 }
 
 const views = [
   { value: 'transcript', label: 'Transcript' },
-  { value: 'timeline', label: 'Timeline' },
   { value: 'raw', label: 'Raw lines' },
 ] as const
 
@@ -62,26 +58,15 @@ function RemovedTranscript({ at }: { at: string }) {
 }
 
 function StoredTranscript(props: RunTranscriptProps) {
-  const { run, view, search, onSearchChange } = props
-  const { api, queries } = useApp()
-  const live = useLiveTranscript(run.id, ({ signal, onState }) =>
-    readEvents(transcriptStream(api, run), { signal, onState, setting: browserSetting() }),
-  )
+  const { run, live, view, search, onSearchChange } = props
   const { steps } = live.transcript
   const found = useMemo(() => searchSteps(steps, search), [steps, search])
   const isLive = live.state !== null && live.state !== 'ended' && run.status === 'running'
   const tail = useTail({ count: steps.length, isLive: isLive && view === 'transcript' })
-  const hasEnded = live.end !== null
-
-  // The stream reports the end immediately; the socket may be late or miss it.
-  useEffect(() => {
-    if (hasEnded) void queries.invalidateQueries({ queryKey: ['execution', run.id] })
-  }, [hasEnded, queries, run.id])
 
   return (
     <section aria-label="Transcript" className="min-w-0">
-      <RunStrip run={run} live={live} />
-      <div className="my-3 flex flex-wrap items-center gap-2 first:mt-0">
+      <div className="mb-3 flex flex-wrap items-center gap-2">
         <Segmented label="View" options={views} value={view} onValueChange={props.onViewChange} />
         <StreamWords live={live} isLive={isLive} />
         <span className="flex-1" />
@@ -105,7 +90,7 @@ function StoredTranscript(props: RunTranscriptProps) {
         )}
       </div>
       <Faulty live={live} />
-      <Content {...props} live={live} steps={found} isLive={isLive} />
+      <Content {...props} steps={found} isLive={isLive} />
       <div ref={tail.end} className="h-px scroll-mb-8" />
       {isLive && !tail.isFollowing && tail.fresh > 0 && view === 'transcript' && (
         // An opaque bar at the edge of the window: a floating button would cover the text.
@@ -125,12 +110,11 @@ function StoredTranscript(props: RunTranscriptProps) {
 }
 
 type ContentProps = RunTranscriptProps & {
-  live: LiveTranscript
   steps: LiveTranscript['transcript']['steps']
   isLive: boolean
 }
 
-function Content({ run, view, search, line, steps, live, isLive, onLine }: ContentProps) {
+function Content({ run, view, search, line, scrollsToLine, steps, live, isLive }: ContentProps) {
   const all = live.transcript.steps
   const texts = useMemo(
     () => (view === 'raw' ? live.lines.map((each) => JSON.stringify(each)) : []),
@@ -152,7 +136,6 @@ function Content({ run, view, search, line, steps, live, isLive, onLine }: Conte
     )
   }
   if (all.length === 0) return <NothingYet run={run} />
-  if (view === 'timeline') return <TimelineView run={run} live={live} onLine={onLine} />
   if (steps.length === 0) {
     return <EmptyState title="No matching steps" description={`No step contains “${search}”.`} />
   }
@@ -163,7 +146,13 @@ function Content({ run, view, search, line, steps, live, isLive, onLine }: Conte
           {steps.length.toLocaleString('en')} of {plural(all.length, 'step')}
         </p>
       )}
-      <Transcript steps={steps} isStreaming={isLive && search === ''} hasPermalinks line={line} />
+      <Transcript
+        steps={steps}
+        isStreaming={isLive && search === ''}
+        hasPermalinks
+        line={line}
+        scrollsToLine={scrollsToLine}
+      />
     </>
   )
 }
@@ -183,39 +172,6 @@ function NothingYet({ run }: { run: ExecutionDetails }) {
       }
     />
   )
-}
-
-function RunStrip({ run, live }: { run: ExecutionDetails; live: LiveTranscript }) {
-  return <TimeStrip timeline={useRunTimeline(run, live)} />
-}
-
-function TimelineView(props: {
-  run: ExecutionDetails
-  live: LiveTranscript
-  onLine: (line: number) => void
-}) {
-  return <Waterfall timeline={useRunTimeline(props.run, props.live)} onLine={props.onLine} />
-}
-
-function useRunTimeline(run: ExecutionDetails, { transcript }: LiveTranscript) {
-  const isRunning = run.status === 'running'
-  const now = useSecond(isRunning)
-  const startedAt = run.started_at ?? run.created_at
-  return useMemo(
-    () => timelineOf(transcript.steps, { startedAt, nowMs: isRunning ? now : null }),
-    [transcript.steps, startedAt, isRunning, now],
-  )
-}
-
-/** The current time, updated every second while needed and visible. */
-function useSecond(isEnabled: boolean): number {
-  const [now, setNow] = useState(Date.now)
-  useEffect(() => {
-    if (!isEnabled) return
-    const timer = setInterval(() => document.hidden || setNow(Date.now()), 1000)
-    return () => clearInterval(timer)
-  }, [isEnabled])
-  return now
 }
 
 function StreamWords({ live, isLive }: { live: LiveTranscript; isLive: boolean }) {

@@ -9,6 +9,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { useRowSelection } from '../../ui/use-row-selection.ts'
 import { firstLine } from './first-line.ts'
+import { listParam } from './list-filter.ts'
 import { pageSize, type RunFilter, runsQuery } from './queries.ts'
 import type { RunAct } from './run-acts.ts'
 import { fleetRunColumns, runColumns } from './run-columns.tsx'
@@ -36,6 +37,7 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
   const runs = useQuery(runsQuery(useApi(), filter, page))
   const rows = runs.data?.rows ?? noRows
   const { chosen, ...selection } = useRowSelection(rows, idOf, JSON.stringify([filter, page]))
+  const list = listOf(filter)
   const [batch, setBatch] = useState<Batch | null>(null)
   const act = useCallback((act: RunAct, runs: readonly ExecutionSummary[]) => setBatch({ act, runs }), [])
   const rowMenu = useCallback(
@@ -61,8 +63,8 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
         rows={rows}
         rowKey={idOf}
         rowLabel={(run) => firstLine(run.message)}
-        rowHref={addressOf}
-        onOpenRow={(run) => void navigate(pageOf(run))}
+        rowHref={(run) => addressOf(run, list)}
+        onOpenRow={(run) => void navigate(pageOf(run, list))}
         sort={null}
         selected={selection.selected}
         onSelectedChange={selection.setSelected}
@@ -96,6 +98,13 @@ export function RunsTable({ filter, showsAgent = false, page, onPageChange, empt
       )}
     </>
   )
+}
+
+/** The filter for the page of a run, which without one goes through all runs of its agent. */
+function listOf(filter: RunFilter): string | undefined {
+  const { agent, hours, ...rest } = filter
+  const isAgentOnly = agent !== undefined && hours === 0 && Object.keys(rest).length === 0
+  return isAgentOnly ? undefined : listParam(filter)
 }
 
 const idOf = ({ id }: ExecutionSummary) => id

@@ -9,13 +9,21 @@ import { ResultView } from './result-view.tsx'
 import type { CompactionStep, ErrorStep, NoticeStep, Step, ThinkingStep } from './steps.ts'
 import { ToolView } from './tool-view.tsx'
 
-type StepViewProps = { step: Step; isStreaming: boolean; hasPermalink: boolean; isTarget: boolean }
+type StepViewProps = {
+  step: Step
+  isStreaming: boolean
+  hasPermalink: boolean
+  isTarget: boolean
+  /** Scrolls to the step when it becomes the target. */
+  scrolls: boolean
+}
 
-export const StepView = memo(function StepView({ step, isStreaming, hasPermalink, isTarget }: StepViewProps) {
+export const StepView = memo(function StepView(props: StepViewProps) {
+  const { step, isStreaming, hasPermalink, isTarget, scrolls } = props
   const ref = useRef<HTMLLIElement>(null)
   useEffect(() => {
-    if (isTarget) ref.current?.scrollIntoView({ block: 'center' })
-  }, [isTarget])
+    if (isTarget && scrolls) ref.current?.scrollIntoView({ block: 'center' })
+  }, [isTarget, scrolls])
   return (
     <li
       ref={ref}
@@ -39,13 +47,13 @@ export const StepView = memo(function StepView({ step, isStreaming, hasPermalink
 })
 
 function Permalink({ line }: { line: number | null }) {
-  if (line === null) return <span className="w-9 shrink-0 max-sm:hidden" />
+  if (line === null) return <span className="w-9 shrink-0 max-sm:w-7" />
   return (
     <a
       href={`#L${line}`}
       aria-label={`Line ${line}`}
       data-numeric
-      className="w-9 shrink-0 pt-1.5 text-right font-mono text-2xs text-faint hover:text-accent hover:underline max-sm:hidden"
+      className="min-h-6 w-9 shrink-0 pt-1.5 text-right font-mono text-2xs text-faint hover:text-accent hover:underline max-sm:w-7"
     >
       {line}
     </a>

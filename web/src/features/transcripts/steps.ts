@@ -12,6 +12,8 @@ export type StepBase = {
   durationMs: number | null
   /** 0 in the turn's own answer, one more inside each subagent. */
   depth: number
+  /** The tool call of the subagent that produced it; null in the turn's own answer. */
+  parent: string | null
   /** The stored line was truncated. */
   isCut: boolean
 }

@@ -69,6 +69,7 @@ function aboutOf(draft: Draft, line: Fields): About {
     line: numberOrNull(line._n),
     at,
     durationMs: between(draft.lastAt, at),
+    parent,
     depth: parent === null ? 0 : Math.min((call?.depth ?? 0) + 1, deepest),
     isCut: line._truncated === true,
   }
@@ -113,7 +114,7 @@ function addPiece(draft: Draft, line: Fields): void {
     return
   }
   if (text === '') return
-  const about = { line: null, at: null, durationMs: null, depth: 0, isCut: false }
+  const about = { line: null, at: null, durationMs: null, depth: 0, parent: null, isCut: false }
   draft.steps.push({ kind, key: draft.nextKey++, text, isPartial: true, ...about })
 }
 

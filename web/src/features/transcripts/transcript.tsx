@@ -15,6 +15,8 @@ export type TranscriptProps = {
   hasPermalinks?: boolean
   /** The line to show when the address names none. */
   line?: number | undefined
+  /** Scrolls to that line; otherwise only marks it. */
+  scrollsToLine?: boolean
   /** The stored lines; adds a switch to show them instead of the steps. */
   lines?: readonly unknown[]
   className?: string
@@ -29,6 +31,7 @@ export function Transcript({
   isStreaming = false,
   hasPermalinks = false,
   line,
+  scrollsToLine = true,
   lines,
   className,
 }: TranscriptProps) {
@@ -45,15 +48,21 @@ export function Transcript({
       {lines && isRaw ? (
         <RawLines lines={lines} />
       ) : (
-        <Steps steps={steps} isStreaming={isStreaming} hasPermalinks={hasPermalinks} line={line} />
+        <Steps {...{ steps, isStreaming, hasPermalinks, line, scrollsToLine }} />
       )}
     </div>
   )
 }
 
-type StepsProps = { steps: readonly Step[]; isStreaming: boolean; hasPermalinks: boolean }
+type StepsProps = {
+  steps: readonly Step[]
+  isStreaming: boolean
+  hasPermalinks: boolean
+  scrollsToLine: boolean
+}
 
-function Steps({ steps, isStreaming, hasPermalinks, line }: StepsProps & { line: number | undefined }) {
+function Steps(props: StepsProps & { line: number | undefined }) {
+  const { steps, isStreaming, hasPermalinks, scrollsToLine, line } = props
   const hashLine = useHashLine()
   const target = hasPermalinks ? (hashLine ?? line ?? null) : null
   const chunks = useMemo(() => chunksOf(steps), [steps])
@@ -67,6 +76,7 @@ function Steps({ steps, isStreaming, hasPermalinks, line }: StepsProps & { line:
           isLast={index === chunks.length - 1}
           isStreaming={isStreaming && index === chunks.length - 1}
           hasPermalinks={hasPermalinks}
+          scrollsToLine={scrollsToLine || hashLine !== null}
           target={target !== null && holdsLine(chunk, chunks[index + 1], target) ? target : null}
         />
       ))}
@@ -76,7 +86,8 @@ function Steps({ steps, isStreaming, hasPermalinks, line }: StepsProps & { line:
 
 type ChunkProps = StepsProps & { isLast: boolean; target: number | null }
 
-const Chunk = memo(function Chunk({ steps, isLast, isStreaming, hasPermalinks, target }: ChunkProps) {
+const Chunk = memo(function Chunk(props: ChunkProps) {
+  const { steps, isLast, isStreaming, hasPermalinks, scrollsToLine, target } = props
   const { ref, isNear } = useNear<HTMLLIElement>(isLast || target !== null)
   const targetIndex =
     target === null ? -1 : steps.findLastIndex(({ line }) => line !== null && line <= target)
@@ -95,6 +106,7 @@ const Chunk = memo(function Chunk({ steps, isLast, isStreaming, hasPermalinks, t
               isStreaming={isStreaming && index === steps.length - 1}
               hasPermalink={hasPermalinks}
               isTarget={index === targetIndex}
+              scrolls={scrollsToLine}
             />
           ))}
         </ol>
@@ -110,6 +122,7 @@ function isSameChunk(before: ChunkProps, after: ChunkProps): boolean {
     before.isStreaming === after.isStreaming &&
     before.hasPermalinks === after.hasPermalinks &&
     before.target === after.target &&
+    before.scrollsToLine === after.scrollsToLine &&
     before.steps.length === after.steps.length &&
     before.steps.every((step, index) => step === after.steps[index])
   )
