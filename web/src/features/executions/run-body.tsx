@@ -7,21 +7,9 @@ import { RunFacts } from './run-facts.tsx'
 import { RunFigures } from './run-figures.tsx'
 import { RunHeader } from './run-header.tsx'
 import { RunProblem } from './run-problem.tsx'
+import type { RunChange, RunSearch } from './run-search.ts'
 import { RunSteps } from './run-steps.tsx'
-import type { RunView } from './run-transcript.tsx'
 import { RunWaiting } from './run-waiting.tsx'
-
-/** The search parameters that control how a run is shown. `list`: the filter of the list that it was opened from. */
-export type RunSearch = {
-  view?: RunView | undefined
-  q?: string | undefined
-  line?: number | undefined
-  span?: string | undefined
-  list?: string | undefined
-}
-
-/** Replaces search parameters. */
-export type RunChange = (change: RunSearch) => void
 
 /** A run with all its details. */
 export function RunBody(props: { run: ExecutionDetails; search: RunSearch; onChange: RunChange }) {

@@ -43,15 +43,17 @@ export function RunTrace({ trace, label, startedAt, selected, onSelect, onLine, 
       span.kind === 'run' ? (started.get(span.id) ?? noSpans) : span.children
     return rowsOf(trace.spans, { window, isOpen, childrenOf })
   }, [trace.spans, window, isOpen, started])
-  // A span selected elsewhere may be outside the zoomed part or inside a closed one.
-  const hidden =
-    selected !== null && !rows.some((row) => row.span.id === selected) ? pathTo(trace.spans, selected) : null
-  const [revealed, setRevealed] = useState<string | null>(null)
-  if (hidden && revealed !== selected) {
+  const [revealed, setRevealed] = useState(selected)
+  if (selected !== revealed) {
     setRevealed(selected)
-    setWindow(null)
-    setToggled(new Set([...toggled].filter((id) => !hidden.includes(id))))
-  } else if (revealed !== null && revealed !== selected) setRevealed(null)
+    // A span selected elsewhere may be outside the zoomed part or inside a closed one.
+    const isShown = selected === null || rows.some((row) => row.span.id === selected)
+    const path = isShown ? null : pathTo(trace.spans, selected)
+    if (path) {
+      setWindow(null)
+      setToggled(new Set([...toggled].filter((id) => !path.includes(id))))
+    }
+  }
   const span = rows.find((row) => row.span.id === selected)?.span ?? null
   const shown = window ?? { from: 0, to: trace.lengthMs }
   const zoom = (factor: number) => {

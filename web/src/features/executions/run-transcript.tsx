@@ -13,10 +13,10 @@ import { SkeletonText } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { Transcript } from '../transcripts/transcript.tsx'
 import type { LiveTranscript } from '../transcripts/use-live-transcript.ts'
+import type { RunView } from './run-search.ts'
 import { searchSteps } from './timeline.ts'
 import { useTail } from './use-tail.ts'
 
-export type RunView = 'transcript' | 'raw'
 export type RunTranscriptProps = {
   run: ExecutionDetails
   live: LiveTranscript
