@@ -317,7 +317,12 @@ describe('the pages of a small fleet', () => {
     const { page } = tab
     await tab.goto(`/agents/qa-scout/executions/${run.id}`)
     await page.getByRole('region', { name: 'Transcript' }).getByText('Done', { exact: true }).waitFor()
-    const costs = await page.getByText(/^≈?<?\$\d/).allTextContents()
+    // The trace has the cost of each model call.
+    const outsideTrace = page.locator(':not([role=tree] *)')
+    const costs = await page
+      .getByText(/^≈?<?\$\d/)
+      .and(outsideTrace)
+      .allTextContents()
     assert.equal(costs.length, 1, costs.join())
     await page.getByRole('radio', { name: 'Raw lines' }).click()
     await page.getByText('total_cost_usd').first().waitFor()

@@ -80,7 +80,8 @@ export function RunTrace({ trace, label, startedAt, selected, onSelect, onLine, 
         <span>
           Tools <Duration ms={trace.toolMs} className="text-ink" />
         </span>
-        <span role="status">
+        {/* A growing run would announce every step. */}
+        <span role={window === null ? undefined : 'status'}>
           {window === null
             ? plural(all.length, 'span')
             : `${rows.length.toLocaleString('en')} of ${plural(all.length, 'span')} in view`}
