@@ -22,18 +22,24 @@ const group = commandGroup('runs', 'Runs of agents: list, show, follow, stop.', 
   list: {
     parameters: '[AGENT]',
     summary: 'List the newest runs of an agent, or of all agents.',
-    options: { status: { type: 'string' }, limit: { type: 'string' }, search: { type: 'string' } },
+    options: {
+      status: { type: 'string' },
+      error: { type: 'string' },
+      limit: { type: 'string' },
+      search: { type: 'string' },
+    },
     optionLines: [
       '--status STATUS  queued, running, success, failed, cancelled, …; --limit N (default 50)',
+      '--error CODE     only runs with this error code, such as timeout or agent_error',
       '--search TEXT    search message and id; only without AGENT',
     ],
     async run({ api, positionals: [name], text, integer, print }) {
       const limit = String(integer('limit') ?? 50)
-      const status = text('status')
+      const filter = { status: text('status'), error: text('error'), limit }
       const runs =
         name === undefined
-          ? await api.call(listExecutions, { query: { status, limit, hours: '0', search: text('search') } })
-          : await api.call(listAgentExecutions, { params: { name }, query: { status, limit } })
+          ? await api.call(listExecutions, { query: { ...filter, hours: '0', search: text('search') } })
+          : await api.call(listAgentExecutions, { params: { name }, query: filter })
       print(runs, () =>
         table(
           ['id', 'agent', 'status', 'cause', 'created', 'took', 'cost', 'message'],

@@ -87,6 +87,7 @@ import * as playbooks from './runs/playbooks.ts'
 import * as providerSubscriptions from './runs/provider-subscriptions.ts'
 import * as queue from './runs/queue.ts'
 import * as request from './runs/request.ts'
+import * as runViews from './runs/run-views.ts'
 import * as spendCaps from './runs/spend-caps.ts'
 import * as tasks from './runs/tasks.ts'
 import * as skillAssignments from './skills/assignments.ts'
@@ -150,6 +151,7 @@ const modules: Record<string, unknown>[] = [
   loops,
   executions,
   fleet,
+  runViews,
   costs,
   analytics,
   schedules,

@@ -99,6 +99,7 @@ export async function compose(
     const account = await users.find(id)
     return account && (account.email ?? account.username)
   }
+  const accountIdOf = async (login: string) => (await users.holderOf(db, login))?.id ?? null
   const records = createRunRecords({
     ...base,
     meters,
@@ -192,6 +193,7 @@ export async function compose(
     agents,
     testProvider: foundation.testProvider,
     accountName,
+    accountIdOf,
     dailyLimitUsd: () => settings.value('ops_cost_limit_daily_usd'),
     platformSettings: settings,
     platformPrompt: async () => settings.value('platform_prompt').trim() || null,

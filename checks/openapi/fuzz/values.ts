@@ -19,6 +19,7 @@ const samples = [
   'session-mark-016',
   'xoxb-1-abcdefghijkl',
   'abcdefghijklmnopqrstuvwx',
+  '5',
 ]
 
 /** Valid values for fields that need more than their schema says. */

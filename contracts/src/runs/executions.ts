@@ -74,6 +74,13 @@ export const executionErrorCodes = [
 ] as const
 export type ExecutionErrorCode = (typeof executionErrorCodes)[number]
 
+/** Filters by error code. The server checks it, so that the error lists the codes. */
+export const ErrorFilter = z
+  .string()
+  .max(50)
+  .optional()
+  .describe('The error code of the run; empty: runs without one.')
+
 const id = z.string()
 const text = z.string().nullable()
 const integer = z.number().int()
@@ -125,6 +132,7 @@ export const ExecutionSummary = z
     source_mcp_key_name: text,
     source_mcp_scope: text,
     error_summary: text.describe('The first 200 characters of the error.'),
+    error_code: z.enum(executionErrorCodes).nullable(),
     agent_deleted: z.boolean().optional().describe('Present only if true, for admins.'),
     redacted: z.boolean().optional().describe('Message, response and log are withheld.'),
   })
@@ -167,7 +175,6 @@ export const ExecutionDetails = ExecutionSummary.extend({
   principal: text.describe('On whose behalf the run works, in words; null for runs of older releases.'),
   response: text,
   error: text,
-  error_code: z.enum(executionErrorCodes).nullable(),
   terminal_reason: text,
   skip_reason: text,
   parked: z.boolean().describe('Claimed by the agent, but the runtime has not started yet.'),
@@ -281,6 +288,7 @@ export const listAgentExecutions = endpoint({
     offset: queryInteger(0, 999_999_999, 0),
     status: z.string().max(50).optional(),
     triggered_by: z.string().max(50).optional(),
+    error: ErrorFilter,
     of_schedules: queryBoolean(false),
     include: IncludedRuns,
   }),

@@ -1,9 +1,18 @@
 import { z } from 'zod'
+import { Comparison } from '../kit/comparison.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { Money, queryBoolean, queryInteger, Timestamp, TimestampInput } from '../kit/primitives.ts'
 import { breakerStates } from './breaker.ts'
 import { CostEstimated } from './cost.ts'
-import { ExecutionDetails, ExecutionLog, ExecutionSummary, ModelCall, streamExecution } from './executions.ts'
+import {
+  ErrorFilter,
+  ExecutionDetails,
+  ExecutionLog,
+  ExecutionSummary,
+  executionErrorCodes,
+  ModelCall,
+  streamExecution,
+} from './executions.ts'
 
 const tag = 'Executions'
 const count = z.number().int()
@@ -19,17 +28,36 @@ const window = {
   start_time: TimestampInput.optional().describe('Runs created at or after this time. `hours` is ignored.'),
   end_time: TimestampInput.optional().describe('Runs created at or before this time. `hours` is ignored.'),
   model: z.string().max(200).optional().describe('The model that ran; empty: runs without one.'),
-  person: z.string().max(320).optional().describe('`source_user_id` of the run; empty: runs without one.'),
+  person: z
+    .string()
+    .max(320)
+    .optional()
+    .describe(
+      '`source_user_id` of the run, or the e-mail address or user name of that person; empty: runs without one.',
+    ),
   tag: z.string().max(50).optional().describe('Runs of agents with this tag; empty: without tags.'),
+  error: ErrorFilter,
+  cost: Comparison('cost')
+    .optional()
+    .describe(
+      'Cost in US dollars: `>0.5`, `>=0.5`, `<2`, `<=2`, `1`, or `0.5..2`. Runs without a cost never match.',
+    ),
+  tokens: Comparison('tokens')
+    .optional()
+    .describe('Input and output tokens, compared like `cost`; `50k` is 50,000 and `2M` 2,000,000.'),
+  duration: Comparison('duration')
+    .optional()
+    .describe('Duration in seconds, compared like `cost`; with a unit: `250ms`, `30s`, `5m`, `1h`.'),
 }
-const hours = count.describe('0: all time, or the window has `start_time` or `end_time`.')
-
-const filters = {
-  ...window,
+/** Filters of lists; figures are counted by status and trigger. */
+const listed = {
   status: z.string().max(50).optional(),
   triggered_by: z.string().max(50).optional(),
   search: z.string().max(200).optional(),
 }
+const hours = count.describe('0: all time, or the window has `start_time` or `end_time`.')
+
+const filters = { ...window, ...listed }
 
 export const listExecutions = endpoint({
   id: 'listExecutions',
@@ -160,6 +188,35 @@ export const getFleetStats = endpoint({
   access: readers,
   query: z.object(window),
   returns: FleetStats,
+  fails: ['unknown_filter'],
+})
+
+export const FleetErrors = z.object({
+  hours,
+  groups: z
+    .array(
+      z.object({
+        error_code: z.enum(executionErrorCodes).nullable().describe('Null: runs without an error code.'),
+        count,
+        agent_count: count.describe('The number of agents with such a run.'),
+        first_at: Timestamp.describe('Creation of the first such run in the window.'),
+        last_at: Timestamp,
+      }),
+    )
+    .describe('The most frequent code first.'),
+})
+export type FleetErrors = z.output<typeof FleetErrors>
+
+export const getFleetErrors = endpoint({
+  id: 'getFleetErrors',
+  method: 'GET',
+  path: '/api/executions/errors',
+  summary: 'Failed runs by error code',
+  description: 'Counts the failed runs among those that the list has with the same filters.',
+  tag,
+  access: readers,
+  query: z.object({ ...window, triggered_by: listed.triggered_by, search: listed.search }),
+  returns: FleetErrors,
   fails: ['unknown_filter'],
 })
 

@@ -1,4 +1,5 @@
 import {
+  executionErrorCodes,
   executionStatuses,
   getExecution,
   getExecutionLog,
@@ -34,6 +35,7 @@ export const executionTools: Tool[] = [
           limit: 'The MCP contract allows at most 100; each item is long for a model.',
           status: reasons.values,
           triggered_by: reasons.values,
+          error: reasons.values,
         },
       }),
     ],
@@ -43,6 +45,7 @@ export const executionTools: Tool[] = [
       offset: queryOf(listAgentExecutions).offset.describe(words.offset),
       status: z.enum(executionStatuses).optional().describe('Only runs with this status.'),
       triggered_by: z.enum(triggers).optional().describe('Only runs with this trigger.'),
+      error: z.enum(executionErrorCodes).optional().describe('Only runs with this error code.'),
     },
     async run({ api }, { agent_name, ...query }) {
       const params = { name: agent_name }

@@ -140,6 +140,7 @@ export const scheduleTools: Tool[] = [
         leftOut: {
           status: 'list_recent_executions filters by status.',
           triggered_by: 'list_recent_executions filters by trigger.',
+          error: 'list_recent_executions filters by error code.',
           of_schedules: 'Always true here.',
         },
       }),

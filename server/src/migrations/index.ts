@@ -56,6 +56,7 @@ import { engineIdentity } from './0090-engine-identity.ts'
 import { runCosts } from './0091-run-costs.ts'
 import { demo } from './0092-demo.ts'
 import { modelCalls } from './0097-model-calls.ts'
+import { runFind } from './0093-run-find.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -118,6 +119,7 @@ const inThisVersion: Migration[] = [
   runCosts,
   demo,
   modelCalls,
+  runFind,
 ]
 
 /**

@@ -56,6 +56,7 @@ import {
   providerSubscriptionRoutes,
 } from './provider-subscriptions/index.ts'
 import { createRunRemoval, logRetention, runRetention } from './retention/index.ts'
+import { createRunViews, runViewRoutes } from './run-views/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
 import { createLive, type Live } from './transcripts/index.ts'
@@ -135,7 +136,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
 export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
   Pick<DispatchDeps, 'alerts'> &
   Pick<DispatchDeps, 'platformPrompt' | 'queueDepth' | 'mayBegin'> &
-  Pick<FleetExecutionsDeps, 'scheduleCounts'> &
+  Pick<FleetExecutionsDeps, 'scheduleCounts' | 'accountIdOf'> &
   Pick<FleetCostsDeps, 'accountName' | 'dailyLimitUsd'> & {
     /** Tests a credential with its provider. */
     testProvider: TestProvider
@@ -256,6 +257,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...breakerRoutes({ breakers, agentRecords, settings }),
       ...executionRoutes(executions, log),
       ...fleetExecutionRoutes(fleet, costs),
+      ...runViewRoutes(createRunViews({ db, clock, agentAccess: agents.agentAccess })),
       ...analyticsRoutes(createAnalytics({ db, clock })),
       ...dispatchRoutes(dispatch, executions),
       ...taskRoutes(tasks),

@@ -118,7 +118,7 @@ export const addedParameters: Readonly<Record<string, readonly string[]>> = {
   list_agents: ['tags'],
   create_agent: ['source_branch', 'label', 'tags'],
   inject_credentials: ['hosts'],
-  list_recent_executions: ['offset', 'triggered_by'],
+  list_recent_executions: ['offset', 'triggered_by', 'error'],
   create_agent_schedule: ['misfire_policy'],
   update_agent_schedule: ['misfire_policy'],
   get_schedule_executions: ['offset', 'include'],

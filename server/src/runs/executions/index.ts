@@ -15,6 +15,7 @@ export { type EndedRun, runRetentionStore } from './retention-store.ts'
 export { executionRoutes, readerOf } from './routes.ts'
 export {
   dollars,
+  errorFilter,
   isAdmin,
   isFinal,
   isParked,

@@ -1,7 +1,9 @@
 import {
   type ExecutionDetails,
+  type ExecutionErrorCode,
   type ExecutionStatus,
   type ExecutionSummary,
+  executionErrorCodes,
   executionStatuses,
   finalStatuses,
   type RunMetadata,
@@ -85,6 +87,11 @@ export function triggerFilter(text: string | undefined): Trigger | undefined {
   return offered('triggered_by', text, triggers)
 }
 
+/** An empty text stays: it means runs without an error code. */
+export function errorFilter(text: string | undefined): ExecutionErrorCode | '' | undefined {
+  return text === '' ? '' : offered('error', text, executionErrorCodes)
+}
+
 export function offered<T extends string>(
   filter: string,
   text: string | undefined,
@@ -151,6 +158,7 @@ export function summaryOf(row: ExecutionsTable, caller: SignedIn): ExecutionSumm
     source_mcp_key_name: row.source_mcp_key_name,
     source_mcp_scope: row.source_mcp_scope,
     error_summary: row.error === null || !isShown ? null : row.error.slice(0, 200).toWellFormed(),
+    error_code: row.error_code,
     ...(row.agent_deleted === 1 && isAdmin(caller) ? { agent_deleted: true } : {}),
     ...(isShown ? {} : { redacted: true }),
   }
@@ -168,7 +176,6 @@ export function detailsOf(
     principal,
     response: isShown ? row.response : null,
     error: isShown ? row.error : null,
-    error_code: row.error_code,
     terminal_reason: row.terminal_reason,
     skip_reason: row.skip_reason,
     parked: isParked(row),

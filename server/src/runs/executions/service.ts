@@ -18,6 +18,7 @@ import type { RunHooks } from './hooks.ts'
 import { logText, storedLines } from './log.ts'
 import {
   detailsOf,
+  errorFilter,
   isFinal,
   isParked,
   logRemovedAt,
@@ -55,6 +56,7 @@ export type ListQuery = {
   offset: number
   status?: string
   triggered_by?: string
+  error?: string
   of_schedules?: boolean
   include?: 'validations'
 }
@@ -169,6 +171,7 @@ function filterOf({ caller, agentId, relation }: Reader, query: ListQuery): Exec
     agentId,
     status: statusFilter(query.status),
     triggeredBy: triggerFilter(query.triggered_by),
+    error: errorFilter(query.error),
     ofSchedules: query.of_schedules ?? false,
     // A caller who filters by this trigger asks for validations too.
     withValidations: query.include === 'validations' || query.triggered_by === 'validation',

@@ -1,4 +1,4 @@
-import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
+import type { ExecutionErrorCode, ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 import { type InsertResult, type SelectQueryBuilder, sql } from 'kysely'
 import type { RunOf } from '../../identity/run-keys/index.ts'
 import type { Executor, RowStatement } from '../../ports/database/port.ts'
@@ -11,6 +11,8 @@ export type ExecutionFilter = {
   agentId: string
   status?: ExecutionStatus | undefined
   triggeredBy?: Trigger | undefined
+  /** An empty text: runs without an error code. */
+  error?: ExecutionErrorCode | '' | undefined
   /** Only runs of schedules; their validations only `withValidations`. */
   ofSchedules?: boolean
   withValidations?: boolean
@@ -67,11 +69,13 @@ export function executionStore(executor: Executor) {
   const db = executor.withTables<ExecutionTables>()
 
   function matching<O>(query: SelectQueryBuilder<ExecutionTables, 'executions', O>, filter: ExecutionFilter) {
-    const { agentId, status, triggeredBy, ofSchedules, withValidations, keyId } = filter
+    const { agentId, status, triggeredBy, error, ofSchedules, withValidations, keyId } = filter
     return query
       .where('agent_id', '=', agentId)
       .$if(status !== undefined, (q) => q.where('status', '=', status ?? 'queued'))
       .$if(triggeredBy !== undefined, (q) => q.where('triggered_by', '=', triggeredBy ?? 'chat'))
+      .$if(error === '', (q) => q.where('error_code', 'is', null))
+      .$if(Boolean(error), (q) => q.where('error_code', '=', error || null))
       .$if(ofSchedules === true, (q) => q.where('schedule_id', 'is not', null))
       .$if(ofSchedules === true && !withValidations, (q) => q.where('triggered_by', '!=', 'validation'))
       .$if(keyId !== undefined, (q) => q.where('source_mcp_key_id', '=', keyId ?? ''))

@@ -3,6 +3,7 @@ import {
   getExecutionNeighbours,
   getExecutionStats,
   getExecutionTrace,
+  getFleetErrors,
   getFleetSlots,
   getFleetStats,
   getFleetTimeline,
@@ -20,6 +21,7 @@ export function fleetExecutionRoutes(fleet: FleetExecutions, costs: FleetCosts):
       return answer(rows, { headers: { 'x-total-count': String(total) } })
     }),
     signedInRoute(getFleetStats, ({ caller, query }) => fleet.stats(caller, query)),
+    signedInRoute(getFleetErrors, ({ caller, query }) => fleet.errors(caller, query)),
     signedInRoute(getFleetTimeline, ({ caller, query }) => fleet.timeline(caller, query)),
     signedInRoute(getExecutionStats, ({ caller, query }) => fleet.byAgent(caller, query)),
     signedInRoute(getCosts, async ({ caller, query: { format, ...query } }) => {

@@ -1,4 +1,5 @@
-import { triggers } from '@roost/contracts/runs/executions'
+import { type Bounds, boundsOf, comparisonRule, type Measure } from '@roost/contracts/kit/comparison'
+import { type ExecutionErrorCode, triggers } from '@roost/contracts/runs/executions'
 import type {
   AgentRunStats,
   FleetStats,
@@ -6,6 +7,7 @@ import type {
   TimelineGroup,
 } from '@roost/contracts/runs/fleet-executions'
 import { spansBetween } from '../../kit/calendar.ts'
+import { Fault } from '../../kit/fault.ts'
 import { successRate } from '../../kit/figures.ts'
 
 /** The runs that a caller sees. `all` includes those of deleted agents. */
@@ -154,6 +156,27 @@ export function weekStats(inWeek: RunTotals) {
     total_cost_7d: stats.total_cost,
     cost_estimated_7d: stats.cost_estimated,
   }
+}
+
+/** Failed runs with the same error code. */
+export type CountedError = {
+  error_code: ExecutionErrorCode | null
+  count: number
+  agent_count: number
+  first_at: string
+  last_at: string
+}
+
+/** The largest integer of a PostgreSQL column; larger bounds would be errors. */
+const maxInteger = 2_147_483_647
+
+/** The contract has checked the text. Throws `validation_error` for another one. */
+export function boundsFilter(measure: Measure, text: string | undefined): Bounds | undefined {
+  if (text === undefined) return undefined
+  const bounds = boundsOf(measure, text)
+  if (bounds === null) throw new Fault('validation_error', `${measure}: ${comparisonRule(measure)}.`)
+  const capped = (bound: number | null) => (bound === null ? null : Math.min(bound, maxInteger))
+  return { least: capped(bounds.least), most: capped(bounds.most) }
 }
 
 type Bucket = Timeline['buckets'][number]

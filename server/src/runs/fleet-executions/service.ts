@@ -3,6 +3,7 @@ import {
   type AgentRunStats,
   type ExecutionNeighbours,
   type ExecutionTrace,
+  type FleetErrors,
   type FleetSlots,
   type FleetStats,
   type Timeline,
@@ -17,6 +18,7 @@ import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Breakers } from '../breaker/index.ts'
 import {
+  errorFilter,
   messageReader,
   modelCallStore,
   offered,
@@ -25,6 +27,7 @@ import {
   triggerFilter,
 } from '../executions/index.ts'
 import {
+  boundsFilter,
   bucketLabel,
   bucketNames,
   endOf,
@@ -41,7 +44,7 @@ import {
   windowStats,
 } from './rules.ts'
 import { createScope, type Scope } from './scope.ts'
-import { fleetStore } from './store.ts'
+import { fleetStore, type RunFilter } from './store.ts'
 
 /** `hours` is ignored with a start or an end. */
 export type Window = {
@@ -52,6 +55,10 @@ export type Window = {
   model?: string | undefined
   person?: string | undefined
   tag?: string | undefined
+  error?: string | undefined
+  cost?: string | undefined
+  tokens?: string | undefined
+  duration?: string | undefined
 }
 export type RunFilters = Window & {
   status?: string | undefined
@@ -65,6 +72,8 @@ export type FleetExecutions = {
   /** Newest first, with the total number of matches. */
   list(caller: SignedIn, query: FleetQuery): Promise<{ rows: ExecutionSummary[]; total: number }>
   stats(caller: SignedIn, window: Window): Promise<FleetStats>
+  /** The failed runs by error code. */
+  errors(caller: SignedIn, query: Omit<RunFilters, 'status'>): Promise<FleetErrors>
   timeline(caller: SignedIn, query: Window & { group_by?: string | undefined }): Promise<Timeline>
   byAgent(
     caller: SignedIn,
@@ -84,6 +93,8 @@ export type FleetExecutionsDeps = {
   /** Agents without schedules are omitted. */
   scheduleCounts(agentIds: string[]): Promise<ReadonlyMap<string, ScheduleCounts>>
   breakers: Pick<Breakers, 'dispatchStates'>
+  /** The id of the account with this address or user name, in lower case; null without one. */
+  accountIdOf(login: string): Promise<string | null>
 }
 
 const weekHours = 168
@@ -98,12 +109,38 @@ export function createFleetExecutions({
 
   const { scopeOf, narrowed } = createScope({ agentAccess, store })
 
-  async function runFilter(caller: SignedIn, query: RunFilters) {
+  /** The ids of a person that a filter names by id, address or user name. Runs of guests have the address as id. */
+  async function personFilter(text: string | undefined): Promise<string[] | undefined> {
+    if (text === undefined) return undefined
+    if (text === '') return []
+    const login = text.toLowerCase()
+    const account = await deps.accountIdOf(login)
+    if (account !== null) return [account]
+    return login.includes('@') ? [`email:${login}`] : [text]
+  }
+
+  async function filterOf(window: Window, { visible, accessible }: Scope, now: Date) {
+    const { model, tag } = window
+    return {
+      visible,
+      ...spanOf(window, now),
+      model,
+      person: await personFilter(window.person),
+      agents: tag === undefined ? undefined : taggedAgents(accessible, tag),
+      error: errorFilter(window.error),
+      cost: boundsFilter('cost', window.cost),
+      tokens: boundsFilter('tokens', window.tokens),
+      duration: boundsFilter('duration', window.duration),
+    }
+  }
+
+  /** The filter of a list, whose messages are searched too. */
+  async function listFilter(caller: SignedIn, query: RunFilters): Promise<RunFilter> {
     const status = statusFilter(query.status)
     const triggeredBy = triggerFilter(query.triggered_by)
     const scope = await narrowed(caller, query.agent)
     const search = query.search ? { text: query.search, reader: messageReader(caller) } : undefined
-    return { ...filterOf(query, scope, clock.now()), status, triggeredBy, search }
+    return { ...(await filterOf(query, scope, clock.now())), status, triggeredBy, search }
   }
 
   async function visibleRun(caller: SignedIn, id: string) {
@@ -115,15 +152,19 @@ export function createFleetExecutions({
 
   return {
     async list(caller, query) {
-      const filter = await runFilter(caller, query)
+      const filter = await listFilter(caller, query)
       const { rows, total } = await (filter.search ? store.search : store.list)(filter, query)
       return { rows: rows.map((row) => summaryOf(row, caller)), total }
     },
 
     async stats(caller, window) {
       const scope = await narrowed(caller, window.agent)
-      const { inWindow, live } = await store.statsOf(filterOf(window, scope, clock.now()))
+      const { inWindow, live } = await store.statsOf(await filterOf(window, scope, clock.now()))
       return fleetStats(inWindow, live, hoursOf(window))
+    },
+
+    async errors(caller, query) {
+      return { hours: hoursOf(query), groups: await store.errors(await listFilter(caller, query)) }
     },
 
     async timeline(caller, { group_by, ...window }) {
@@ -132,7 +173,7 @@ export function createFleetExecutions({
       const scope = await narrowed(caller, window.agent)
       const { accessible } = scope
       const now = clock.now()
-      const filter = filterOf(window, scope, now)
+      const filter = await filterOf(window, scope, now)
       const counted = await store.buckets(filter, group)
       if (group === 'agent') {
         const names = new Map(accessible.map((each) => [each.agent.id, each.agent.name]))
@@ -189,7 +230,7 @@ export function createFleetExecutions({
     },
 
     async neighbours(caller, id, query) {
-      const filter = await runFilter(caller, query)
+      const filter = await listFilter(caller, query)
       const { row } = await visibleRun(caller, id)
       const { previous, next } = await store.neighbours(filter, row)
       return { previous: previous && summaryOf(previous, caller), next: next && summaryOf(next, caller) }
@@ -220,10 +261,4 @@ export function createFleetExecutions({
       }
     },
   }
-}
-
-function filterOf(window: Window, { visible, accessible }: Scope, now: Date) {
-  const { model, person, tag } = window
-  const agents = tag === undefined ? undefined : taggedAgents(accessible, tag)
-  return { visible, ...spanOf(window, now), model, person, agents }
 }

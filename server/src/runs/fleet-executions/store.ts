@@ -1,9 +1,10 @@
-import type { ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
+import type { Bounds } from '@roost/contracts/kit/comparison'
+import type { ExecutionErrorCode, ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
 import type { TimelineGroup } from '@roost/contracts/runs/fleet-executions'
 import { type ExpressionBuilder, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import { type ExecutionRow, type MessageReader, privateTriggers } from '../executions/index.ts'
-import type { AgentChoice, CountedBucket, Live, RunTotals, Visible } from './rules.ts'
+import type { AgentChoice, CountedBucket, CountedError, Live, RunTotals, Visible } from './rules.ts'
 
 /** Read only: the feature `executions` owns the table. */
 export type FleetTables = { executions: ExecutionRow }
@@ -14,9 +15,15 @@ export type RunFilter = {
   since: string | null
   /** Runs created at this time or before. */
   until?: string | undefined
-  /** An empty text matches runs without a model or person. */
+  /** An empty text matches runs without a model or an error code. */
   model?: string | undefined
-  person?: string | undefined
+  error?: ExecutionErrorCode | '' | undefined
+  /** Ids, of which one matches; an empty list matches runs without a person. */
+  person?: readonly string[] | undefined
+  /** In micro-dollars, tokens and milliseconds. */
+  cost?: Bounds | undefined
+  tokens?: Bounds | undefined
+  duration?: Bounds | undefined
   agents?: AgentChoice | undefined
   status?: ExecutionStatus | undefined
   triggeredBy?: Trigger | undefined
@@ -184,6 +191,22 @@ export function fleetStore(executor: Executor) {
       return new Map(rows.map(({ agent_id, last }) => [agent_id, last]))
     },
 
+    /** Failed runs by error code, the most frequent first. */
+    async errors(filter: RunFilter): Promise<CountedError[]> {
+      return matching({ ...filter, status: 'failed' })
+        .select(({ fn }) => [
+          'error_code',
+          fn.countAll<number>().as('count'),
+          fn.count<number>('agent_id').distinct().as('agent_count'),
+          fn.min('created_at').as('first_at'),
+          fn.max('created_at').as('last_at'),
+        ])
+        .groupBy('error_code')
+        .orderBy('count', 'desc')
+        .orderBy('last_at', 'desc')
+        .execute()
+    },
+
     /** Only buckets with runs; for `agent` the bucket is the agent id. */
     async buckets(filter: RunFilter, group: TimelineGroup): Promise<CountedBucket[]> {
       return matching(filter)
@@ -217,13 +240,18 @@ export function fleetStore(executor: Executor) {
 }
 
 export function conditions(columns: Columns, filter: RunFilter) {
-  const { visible, since, until, status, triggeredBy, search, model, person, agents } = filter
+  const { visible, since, until, status, triggeredBy, search, model, error, person, agents } = filter
+  const { cost, tokens, duration } = filter
   return [
     ...(visible === 'all' ? [] : [isVisible(columns, visible)]),
     ...(since === null ? [] : [columns('created_at', '>=', since)]),
     ...(until === undefined ? [] : [columns('created_at', '<=', until)]),
     ...(model === undefined ? [] : [isValue(columns, 'model_used', model)]),
-    ...(person === undefined ? [] : [isValue(columns, 'source_user_id', person)]),
+    ...(error === undefined ? [] : [isValue(columns, 'error_code', error)]),
+    ...(person === undefined ? [] : [isPerson(columns, person)]),
+    ...(cost === undefined ? [] : [isWithin(columns, sql.ref('cost_micros'), cost)]),
+    ...(tokens === undefined ? [] : [isWithin(columns, tokenSum, tokens)]),
+    ...(duration === undefined ? [] : [isWithin(columns, sql.ref('duration_ms'), duration)]),
     ...(agents === undefined ? [] : [isChosen(columns, agents)]),
     ...(status === undefined ? [] : [columns('status', '=', status)]),
     ...(triggeredBy === undefined ? [] : [columns('triggered_by', '=', triggeredBy)]),
@@ -238,9 +266,25 @@ function isVisible(columns: Columns, { agentIds, own }: Exclude<Visible, 'all'>)
   return columns.or([...full, started])
 }
 
-function isValue(columns: Columns, column: 'model_used' | 'source_user_id', value: string) {
-  return value === '' ? columns(column, 'is', null) : columns(column, '=', value)
+function isValue(columns: Columns, column: 'model_used' | 'error_code', value: string) {
+  return value === '' ? columns(column, 'is', null) : columns(sql.ref(column), '=', value)
 }
+
+function isPerson(columns: Columns, ids: readonly string[]) {
+  const [id, ...others] = ids
+  if (id === undefined) return columns('source_user_id', 'is', null)
+  return others.length === 0 ? columns('source_user_id', '=', id) : columns('source_user_id', 'in', [...ids])
+}
+
+/** False for null. */
+function isWithin(columns: Columns, value: RawBuilder<unknown>, { least, most }: Bounds) {
+  return columns.and([
+    ...(least === null ? [] : [columns(value, '>=', least)]),
+    ...(most === null ? [] : [columns(value, '<=', most)]),
+  ])
+}
+
+const tokenSum = sql`input_tokens + output_tokens`
 
 function isChosen(columns: Columns, { ids, isExcluded }: AgentChoice) {
   // An empty list is not valid SQL.

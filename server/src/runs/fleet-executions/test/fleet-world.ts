@@ -143,6 +143,8 @@ export async function start(open: OpenTestDb, rows: Partial<ExecutionRow>[] = ru
     effectiveParallel: async ({ id }) => (id === 'a1' ? 2 : 5),
     scheduleCounts: async () => new Map([['a1', { total: 3, enabled: 2 }]]),
     breakers: { dispatchStates: async () => new Map([['a2', 'half_open' as const]]) },
+    accountIdOf: async (login) =>
+      ['ann', 'ben', 'cid'].find((id) => login === id || login === `${id}@example.org`) ?? null,
   })
   const costs = createFleetCosts({
     db,
