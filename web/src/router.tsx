@@ -90,6 +90,9 @@ const agents = createRoute({
   validateSearch: searchOf({ ...fleetFields, tab: text, called: text }),
 }).lazy(() => loadCode(() => import('./pages/agents.tsx').then((page) => page.route)))
 
+/** Further filters of runs, without those that have other meanings on some pages. */
+const measuredRuns = { error: text, model: text, person: text, cost: text, tokens: text, duration: text }
+
 const agent = createRoute({
   getParentRoute: () => signedIn,
   path: '/agents/$name',
@@ -100,6 +103,7 @@ const agent = createRoute({
     status: text,
     trigger: text,
     window: text,
+    ...measuredRuns,
     q: text,
     page: whole(1),
     fan_out: text,
@@ -180,9 +184,8 @@ const runFields = {
   page: whole(1),
   from: text,
   to: text,
-  model: text,
-  person: text,
   tag: text,
+  ...measuredRuns,
 }
 
 const runs = createRoute({

@@ -1,9 +1,11 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
+import type { RunQuery } from '@roost/contracts/runs/run-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Button } from '../../ui/button.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { useThrottled } from '../../ui/use-throttled.ts'
 import { FanOutProgress } from './fan-out-progress.tsx'
+import { agentRunKeys } from './find/complete.ts'
+import { filterOf, queryOf, searchOf } from './find/search-query.ts'
 import { OpenRuns } from './open-runs.tsx'
 import { RunFilters } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
@@ -12,23 +14,24 @@ import { SendTask } from './send-task.tsx'
 const route = getRouteApi('/signed-in/agents/$name')
 type Search = ReturnType<typeof route.useSearch>
 
-/** Debounce of the search text in milliseconds. */
-const typingPaceMs = 300
-
 /** Sends work to the agent, and shows running, queued and past runs. */
 export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
-  const { status, trigger, q, page = 1, fan_out: fanOut, ask, from } = route.useSearch()
+  const { page = 1, fan_out: fanOut, ask, from, ...search } = route.useSearch()
   const navigate = route.useNavigate()
-  const search = useThrottled(q, typingPaceMs)
+  const { status, trigger, error, model, person, cost, tokens, duration, q } = search
+  const query = queryOf({ status, trigger, error, model, person, cost, tokens, duration, q })
   const change = (next: Partial<Search>) =>
     void navigate({
       search: (now) => ({ ...now, tab: 'executions', ...next }),
       replace: true,
       resetScroll: false,
     })
-  const filter = (next: Partial<Search>) => change({ page: undefined, ...next })
-  const clear = () => filter({ status: undefined, trigger: undefined, q: undefined })
-  const isFiltered = Boolean(status || trigger || q)
+  const filter = { ...filterOf(query), agent: agent.name }
+  const apply = (next: RunQuery) => {
+    const { agent: _agent, tag: _tag, hours: _hours, from: _from, to: _to, ...parts } = searchOf(next)
+    change({ ...parts, page: undefined })
+  }
+  const isFiltered = Object.keys(query).length > 0
   return (
     <div className="flex min-w-0 flex-col gap-8">
       <SendTask
@@ -44,25 +47,28 @@ export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
       )}
       <OpenRuns agent={agent} />
       <section aria-labelledby="run-history" className="flex min-w-0 flex-col gap-3">
+        <h2 id="run-history" className="font-semibold text-base">
+          History
+        </h2>
         <div className="flex flex-wrap items-center gap-2">
-          <h2 id="run-history" className="mr-auto font-semibold text-base">
-            History
-          </h2>
-          <RunFilters search={{ status, trigger, q }} onChange={filter} />
+          <RunFilters
+            query={query}
+            keys={agentRunKeys}
+            filter={filter}
+            onQuery={apply}
+            onChange={(next) => change({ ...next, page: undefined })}
+          />
         </div>
         <RunsTable
-          filter={{
-            agent: agent.name,
-            hours: 0,
-            ...(status ? { status } : {}),
-            ...(trigger ? { trigger } : {}),
-            ...(search ? { search } : {}),
-          }}
+          filter={filter}
           page={page}
           onPageChange={(next) => change({ page: next })}
           empty={
             isFiltered ? (
-              <EmptyState title="No matching runs" action={<Button onClick={clear}>Clear filters</Button>} />
+              <EmptyState
+                title="No matching runs"
+                action={<Button onClick={() => apply({})}>Clear filters</Button>}
+              />
             ) : (
               <EmptyState
                 title="No runs yet"

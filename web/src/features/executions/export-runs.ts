@@ -29,6 +29,7 @@ const columns: readonly (keyof ExecutionSummary)[] = [
   'status',
   'message',
   'error_summary',
+  'error_code',
   'triggered_by',
   'created_at',
   'started_at',

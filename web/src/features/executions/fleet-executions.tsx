@@ -1,3 +1,4 @@
+import { queryKeys, type RunQuery } from '@roost/contracts/runs/run-query'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Activity } from 'lucide-react'
@@ -9,12 +10,14 @@ import { Cost } from '../../ui/cost.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { Segmented } from '../../ui/segmented.tsx'
 import { StatCard } from '../../ui/stat-card.tsx'
-import { useThrottled } from '../../ui/use-throttled.ts'
 import { AgentFilter } from '../agents/agent-filter.tsx'
+import { ErrorGroups } from './find/error-groups.tsx'
+import { PeriodPicker, usualHours } from './find/period-picker.tsx'
+import { SavedViews } from './find/saved-views.tsx'
+import { filterOf, queryOf, querySearchKeys, searchOf } from './find/search-query.ts'
 import { FleetTimeline } from './fleet-timeline.tsx'
-import { daysLabel, GroupFilters } from './group-filters.tsx'
+import { GroupFilters } from './group-filters.tsx'
 import { type RunFilter, type RunWindow, runStatsQuery } from './queries.ts'
 import { RunFilters } from './run-filters.tsx'
 import { RunsTable } from './runs-table.tsx'
@@ -22,45 +25,24 @@ import { RunsTable } from './runs-table.tsx'
 const route = getRouteApi('/signed-in/runs')
 type Search = ReturnType<typeof route.useSearch>
 
-const windows = [
-  { value: '24', label: '24 h' },
-  { value: '168', label: '7 days' },
-  { value: '720', label: '30 days' },
-  { value: '0', label: 'All' },
-] as const
-
-/** Debounce of the search text in milliseconds. */
-const typingPaceMs = 300
-
 /** The runs of all accessible agents. */
 export function FleetExecutions() {
-  const { status, trigger, agent, hours = 24, q, page = 1, from, to, model, person, tag } = route.useSearch()
+  const { page = 1, ...search } = route.useSearch()
   const navigate = route.useNavigate()
-  const search = useThrottled(q, typingPaceMs)
+  const query = queryOf(search, usualHours)
+  const { hours = usualHours, from, to } = query
   const change = (next: Partial<Search>) =>
     void navigate({
       search: (now) => ({ ...now, page: undefined, ...next }),
       replace: true,
       resetScroll: false,
     })
-  const isOfGroup = [model, person, tag].some((value) => value !== undefined)
-  const isFiltered = Boolean(status || trigger || agent || q) || isOfGroup
+  const apply = (next: RunQuery) => change(searchOf(next))
   const isPeriod = Boolean(from || to)
-  const window: RunWindow = {
-    hours,
-    ...(agent ? { agent } : {}),
-    ...(from ? { from } : {}),
-    ...(to ? { to } : {}),
-    ...(model === undefined ? {} : { model }),
-    ...(person === undefined ? {} : { person }),
-    ...(tag === undefined ? {} : { tag }),
-  }
-  const filter: RunFilter = {
-    ...window,
-    ...(status ? { status } : {}),
-    ...(trigger ? { trigger } : {}),
-    ...(search ? { search } : {}),
-  }
+  const filter: RunFilter = filterOf({ ...query, hours })
+  const { status: _status, trigger: _trigger, search: _search, ...window } = filter
+  const isFiltered = Object.keys(query).some((key) => !['hours', 'from', 'to'].includes(key))
+  const isOfGroup = [query.model, query.person, query.tag].some((value) => value !== undefined)
   return (
     <>
       <PageHeader
@@ -68,16 +50,11 @@ export function FleetExecutions() {
         aside={<PageHelp guide="concepts/runs" topic="Runs" />}
         description="All runs of the agents you have access to."
         actions={
-          <Segmented
-            label="Time range"
-            options={isPeriod ? [{ value: 'period', label: daysLabel({ from, to }) }, ...windows] : windows}
-            value={
-              isPeriod ? 'period' : (windows.find(({ value }) => value === String(hours))?.value ?? '24')
-            }
-            onValueChange={(value) => {
-              if (value === 'period') return
-              change({ ...noPeriod, hours: value === '24' ? undefined : Number(value) })
-            }}
+          <PeriodPicker
+            hours={hours}
+            {...(from === undefined ? {} : { from })}
+            {...(to === undefined ? {} : { to })}
+            onChange={change}
           />
         }
       />
@@ -85,11 +62,20 @@ export function FleetExecutions() {
         <Figures window={window} />
         <FleetTimeline window={window} />
         <div className="flex flex-wrap items-center gap-2">
-          <RunFilters search={{ status, trigger, q }} onChange={change} />
-          <AgentFilter value={agent} onChange={(value) => change({ agent: value })} />
+          <RunFilters
+            query={query}
+            keys={queryKeys}
+            usualHours={usualHours}
+            filter={filter}
+            onQuery={apply}
+            onChange={change}
+          />
+          <AgentFilter value={query.agent} onChange={(value) => change({ agent: value })} />
+          <SavedViews query={query} onApply={apply} />
           {isOfGroup && <GroupFilters filter={filter} onChange={change} />}
           {isFiltered && <ClearFilters onClear={() => change(noFilter)} />}
         </div>
+        <ErrorGroups query={query} filter={filter} />
         <RunsTable
           filter={filter}
           showsAgent
@@ -112,15 +98,10 @@ export function FleetExecutions() {
 }
 
 const noPeriod = { from: undefined, to: undefined }
-const noFilter = {
-  status: undefined,
-  trigger: undefined,
-  agent: undefined,
-  q: undefined,
-  model: undefined,
-  person: undefined,
-  tag: undefined,
-}
+/** Removes all filters but the period. */
+const noFilter: Partial<Search> = Object.fromEntries(
+  querySearchKeys.flatMap((key) => (['hours', 'from', 'to'].includes(key) ? [] : [[key, undefined]])),
+)
 
 function Figures({ window }: { window: RunWindow }) {
   const stats = useQuery(runStatsQuery(useApi(), window))

@@ -12,6 +12,7 @@ import {
   getAnyExecution,
   getExecutionNeighbours,
   getExecutionTrace,
+  getFleetErrors,
   getFleetStats,
   getFleetTimeline,
   listExecutions,
@@ -45,6 +46,11 @@ export type RunFilter = {
   model?: string
   person?: string
   tag?: string
+  error?: string
+  /** Comparisons such as `>0.5`. */
+  cost?: string
+  tokens?: string
+  duration?: string
   hours: number
   /** UTC days, both inclusive. With one of them, `hours` is ignored. */
   from?: string
@@ -100,6 +106,14 @@ export const runTimelineQuery = (api: Client, filter: RunWindow, groupBy: Timeli
     placeholderData: keepPreviousData,
   })
 
+/** The failed runs of a filter by error code. The filters by status and error do not apply. */
+export const runErrorsQuery = (api: Client, { status: _status, error: _error, ...filter }: RunFilter) =>
+  queryOptions({
+    queryKey: [...listKey(filter), 'errors', filter],
+    queryFn: ({ signal }) => api.call(getFleetErrors, { query: filtersOf(filter), signal }),
+    placeholderData: keepPreviousData,
+  })
+
 function filtersOf({ status, trigger, search, ...window }: RunFilter) {
   return {
     ...windowOf(window),
@@ -109,7 +123,7 @@ function filtersOf({ status, trigger, search, ...window }: RunFilter) {
   }
 }
 
-function windowOf({ agent, hours, from, to, model, person, tag }: RunWindow) {
+function windowOf({ agent, hours, from, to, model, person, tag, error, ...measures }: RunWindow) {
   return {
     hours: String(hours),
     ...(agent ? { agent } : {}),
@@ -118,6 +132,8 @@ function windowOf({ agent, hours, from, to, model, person, tag }: RunWindow) {
     ...(model === undefined ? {} : { model }),
     ...(person === undefined ? {} : { person }),
     ...(tag === undefined ? {} : { tag }),
+    ...(error === undefined ? {} : { error }),
+    ...measures,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 import { EyeOff } from 'lucide-react'
+import { formatCompact, formatNumber } from '../../lib/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import type { DataColumn } from '../../ui/data-table.tsx'
@@ -81,6 +82,22 @@ const rest: Column[] = [
     cell: (run) => <span title={run.model_used ?? undefined}>{run.model_used ?? <Unknown />}</span>,
   },
   {
+    id: 'error',
+    header: 'Error',
+    width: 116,
+    priority: 3,
+    cell: (run) =>
+      run.error_code === null ? <Unknown /> : <span title={run.error_code}>{run.error_code}</span>,
+  },
+  {
+    id: 'tokens',
+    header: 'Tokens',
+    width: 80,
+    align: 'end',
+    priority: 3,
+    cell: (run) => <Tokens run={run} />,
+  },
+  {
     id: 'attempt',
     header: 'Attempt',
     width: 78,
@@ -115,6 +132,12 @@ export function RunMessage({ run }: { run: ExecutionSummary }) {
       {firstLine(run.message)}
     </>
   )
+}
+
+function Tokens({ run }: { run: ExecutionSummary }) {
+  if (run.input_tokens === null || run.output_tokens === null) return <Unknown />
+  const words = `${formatNumber(run.input_tokens)} input, ${formatNumber(run.output_tokens)} output`
+  return <span title={words}>{formatCompact(run.input_tokens + run.output_tokens)}</span>
 }
 
 function Unknown() {

@@ -3,12 +3,14 @@ import { test } from 'node:test'
 import { filterOf, groupFailures } from './failures.ts'
 
 let count = 0
-const failed = (error_summary: string | null, fields: { agent_name?: string; redacted?: boolean } = {}) => ({
+type Fields = { agent_name?: string; redacted?: boolean; error_code?: 'timeout' }
+const failed = (error_summary: string | null, fields: Fields = {}) => ({
   id: `run-${count++}`,
   agent_name: 'scout',
   triggered_by: 'schedule' as const,
   created_at: '2026-01-05T03:00:00.000Z',
   error_summary,
+  error_code: 'agent_error' as const,
   ...fields,
 })
 
@@ -42,6 +44,10 @@ test('withheld and missing errors are causes of their own', () => {
   )
 })
 
+test('the same text with another error code is another cause', () => {
+  assert.equal(groupFailures([failed('x'), failed('x', { error_code: 'timeout' })]).length, 2)
+})
+
 test('a long error is shortened', () => {
   const [group] = groupFailures([failed('x'.repeat(200))])
   assert.equal(group?.label, `${'x'.repeat(160)}…`)
@@ -52,8 +58,20 @@ test('a group is filtered by what its runs have in common', () => {
     const [group] = groupFailures(runs)
     return filterOf(group ?? assert.fail('no group'))
   }
-  assert.deepEqual(of(failed('x'), failed('x')), { agent: 'scout', trigger: 'schedule' })
-  assert.deepEqual(of(failed('x'), failed('x', { agent_name: 'rover' })), { trigger: 'schedule' })
-  assert.deepEqual(of(failed('x'), { ...failed('x'), triggered_by: 'chat' }), { agent: 'scout' })
-  assert.deepEqual(of(failed('x'), { ...failed('x', { agent_name: 'rover' }), triggered_by: 'chat' }), {})
+  assert.deepEqual(of(failed('x'), failed('x')), {
+    error: 'agent_error',
+    agent: 'scout',
+    trigger: 'schedule',
+  })
+  assert.deepEqual(of(failed('x'), failed('x', { agent_name: 'rover' })), {
+    error: 'agent_error',
+    trigger: 'schedule',
+  })
+  assert.deepEqual(of(failed('x'), { ...failed('x'), triggered_by: 'chat' }), {
+    error: 'agent_error',
+    agent: 'scout',
+  })
+  assert.deepEqual(of(failed('x'), { ...failed('x', { agent_name: 'rover' }), triggered_by: 'chat' }), {
+    error: 'agent_error',
+  })
 })

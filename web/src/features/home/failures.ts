@@ -2,10 +2,17 @@ import type { ExecutionSummary } from '@roost/contracts/runs/executions'
 
 type Failure = Pick<
   ExecutionSummary,
-  'id' | 'agent_name' | 'agent_deleted' | 'triggered_by' | 'error_summary' | 'redacted' | 'created_at'
+  | 'id'
+  | 'agent_name'
+  | 'agent_deleted'
+  | 'triggered_by'
+  | 'error_summary'
+  | 'error_code'
+  | 'redacted'
+  | 'created_at'
 >
 
-/** Failed runs whose errors have the same text, apart from figures and names. */
+/** Failed runs with the same error code, whose errors have the same text apart from figures and names. */
 export type FailureGroup<Run extends Failure = Failure> = {
   key: string
   /** The error of the newest run. */
@@ -34,13 +41,18 @@ export function groupFailures<Run extends Failure>(failures: readonly Run[]): Fa
 }
 
 /**
- * The narrowest filter of the list of runs that has all runs of the group. The list cannot filter by error, so it may
- * have further failures.
+ * The narrowest filter of the list of runs that has all runs of the group. The list cannot filter by the text of an
+ * error, so it may have further failures with the same code.
  */
-export function filterOf({ runs, agents }: FailureGroup): { agent?: string; trigger?: string } {
+export function filterOf({ runs, agents }: FailureGroup): {
+  error: string
+  agent?: string
+  trigger?: string
+} {
   const [agent, ...otherAgents] = agents
   const [trigger, ...otherTriggers] = new Set(runs.map(({ triggered_by }) => triggered_by))
   return {
+    error: runs[0].error_code ?? '',
     ...(agent !== undefined && otherAgents.length === 0 ? { agent } : {}),
     ...(trigger !== undefined && otherTriggers.length === 0 ? { trigger } : {}),
   }
@@ -54,12 +66,14 @@ function labelOf(run: Failure): string {
 }
 
 function keyOf(run: Failure): string {
-  if (run.redacted) return 'redacted'
-  return errorLine(run)
+  const code = `${run.error_code}:`
+  if (run.redacted) return `${code}redacted`
+  const text = errorLine(run)
     .replaceAll(new RegExp(`\\b${run.agent_name}\\b`, 'g'), '…')
     .toLowerCase()
     .replaceAll(/[\w-]*\d[\w.,:-]*/g, '#')
     .slice(0, 120)
+  return code + text
 }
 
 function errorLine({ error_summary }: Failure): string {
