@@ -108,7 +108,7 @@ describe('selected runs', () => {
     assert.ok(await tickBox(page, /^Select bulkkeep one/).isChecked())
     await page.getByRole('checkbox', { name: 'Select all' }).click()
     await bar(page, 'run').getByText('2 runs selected').waitFor()
-    await page.getByRole('searchbox', { name: 'Search messages and IDs' }).fill('bulkkeep t')
+    await page.getByRole('combobox', { name: 'Filter runs' }).fill('bulkkeep t')
     await bar(page, 'run').waitFor({ state: 'detached' })
     assert.ok(!(await tickBox(page, /^Select bulkkeep two/).isChecked()))
     await closeTab(tab)

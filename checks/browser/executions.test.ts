@@ -246,7 +246,7 @@ describe('runs of all agents', () => {
       (rows) => rows.length > 1 && rows.slice(1).every((row) => row.includes('Failed')),
     )
     await page.getByRole('button', { name: 'Clear filters' }).click()
-    await page.getByRole('searchbox', { name: 'Search messages and IDs' }).fill('needle for the fleet')
+    await page.getByRole('combobox', { name: 'Filter runs' }).fill('needle for the fleet')
     await page.waitForURL(/q=needle/)
     await history(page).getByText('A needle for the fleet page').waitFor()
     await oneRun.waitFor()
