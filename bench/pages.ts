@@ -1,6 +1,7 @@
 /**
  * The web UI in a real browser: requests and bytes of pages and API replies, lists of 1,000 agents and 100,000 runs, time
- * to show a 5 MB log. The peer of the frame times is an idle page in the same browser.
+ * to show a 5 MB log. The peer of the frame times is an idle page in the same browser. Smaller lists:
+ * `node bench/pages.ts 100 10000`.
  */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -14,8 +15,7 @@ import { insertRuns } from './seeded-runs.ts'
 
 await keepBenchmark()
 
-const agents = 1000
-const runs = 100_000
+const [agents = 1000, runs = 100_000] = process.argv.slice(2).map(Number)
 /** From the address to the filtered rows, with an empty cache. */
 const usableMs = 2000
 
@@ -71,17 +71,17 @@ for (const path of [
 for (const { row, path, shown } of [
   {
     row: `${agents} agents as tiles`,
-    path: '/',
+    path: '/agents',
     shown: (page: Page) => page.getByRole('main').getByRole('listitem').nth(5),
   },
   {
     row: `${agents} agents as a table, filtered by name, tag and state`,
-    path: '/?view=table&q=fleet-07&tags=team-3&status=running',
-    shown: (page: Page) => page.getByRole('grid', { name: 'Agents' }).getByText('fleet-0703'),
+    path: '/agents?view=table&q=fleet-00&tags=team-3&status=running',
+    shown: (page: Page) => page.getByRole('grid', { name: 'Agents' }).getByText('fleet-0003'),
   },
   {
     row: `${runs} runs of all agents and times`,
-    path: '/operations?tab=executions&hours=0',
+    path: '/runs?hours=0',
     shown: (page: Page) =>
       page
         .getByRole('grid')
@@ -90,13 +90,23 @@ for (const { row, path, shown } of [
   },
   {
     row: `${runs} runs, filtered by state and trigger`,
-    path: '/operations?tab=executions&hours=0&status=failed&trigger=schedule',
+    path: '/runs?hours=0&status=failed&trigger=schedule',
     shown: (page: Page) => page.getByRole('grid').getByRole('row').nth(5),
   },
   {
     row: `${runs} runs, filtered by state, agent and text`,
-    path: '/operations?tab=executions&hours=0&status=failed&agent=fleet-0003&q=needle',
+    path: '/runs?hours=0&status=failed&agent=fleet-0003&q=needle',
     shown: (page: Page) => page.getByRole('grid').getByText('needle', { exact: false }).first(),
+  },
+  {
+    row: `${runs} runs, grouped by error`,
+    path: '/runs?hours=0',
+    shown: (page: Page) => page.getByRole('region', { name: 'Errors' }).getByText('timeout'),
+  },
+  {
+    row: `${runs} runs, filtered by error, cost, tokens, duration and model`,
+    path: '/runs?hours=0&error=timeout&cost=>0.01&tokens=>1k&duration=>10s&model=opus',
+    shown: (page: Page) => page.getByRole('grid').getByRole('row').nth(5),
   },
   {
     row: `the runs of an agent with ${runs / 2}`,
@@ -131,7 +141,7 @@ for (const { row, path, shown } of [
 }
 
 const table = await bench.open()
-await table.goto('/?view=table')
+await table.goto('/agents?view=table')
 const grid = table.page.getByRole('grid', { name: 'Agents' })
 await grid.getByText('fleet-0000').waitFor()
 const idle = await frames(table.page, false)
@@ -147,7 +157,7 @@ record({
 })
 
 const filtered: number[] = []
-for (let round = 0; round < 9; round += 1) filtered.push(await filterTime(table, `fleet-0${450 + round}`))
+for (let round = 0; round < 9; round += 1) filtered.push(await filterTime(table, `fleet-00${50 + round}`))
 record({
   row: `filtering ${agents} agents, key to paint`,
   ours: ms(median(filtered)),

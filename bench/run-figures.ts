@@ -49,6 +49,7 @@ const fleet = createFleetExecutions({
   effectiveParallel: async () => 3,
   scheduleCounts: async () => new Map(),
   breakers: { dispatchStates: async () => new Map() },
+  accountIdOf: async () => null,
 })
 const analytics = createAnalytics({ db, clock: systemClock })
 const store = executionStore(db)
@@ -64,6 +65,19 @@ const questions: Record<string, () => Promise<unknown>> = {
   'fleet list, admin, all': () => fleet.list(admin, { ...page, hours: 0 }),
   'fleet list, admin, all, far page': () => fleet.list(admin, { limit: 50, offset: 90_000, hours: 0 }),
   'fleet list, admin, all, failed': () => fleet.list(admin, { ...page, hours: 0, status: 'failed' }),
+  'fleet list, admin, all, an error': () => fleet.list(admin, { ...page, hours: 0, error: 'timeout' }),
+  'fleet list, owner, all, an error': () => fleet.list(owner, { ...page, hours: 0, error: 'timeout' }),
+  'fleet list, one agent, an error': () =>
+    fleet.list(admin, { ...page, hours: 0, agent: 'agent-0', error: 'timeout' }),
+  'fleet list, admin, all, cost': () => fleet.list(admin, { ...page, hours: 0, cost: '>0.05' }),
+  'fleet list, admin, all, tokens': () => fleet.list(admin, { ...page, hours: 0, tokens: '>50k' }),
+  'fleet list, admin, all, duration': () => fleet.list(admin, { ...page, hours: 0, duration: '>4m' }),
+  'fleet list, admin, all, a model': () => fleet.list(admin, { ...page, hours: 0, model: 'opus' }),
+  'fleet list, one agent, a model': () =>
+    fleet.list(admin, { ...page, hours: 0, agent: 'agent-0', model: 'opus' }),
+  'errors, admin, all': () => fleet.errors(admin, { hours: 0 }),
+  'errors, owner, all': () => fleet.errors(owner, { hours: 0 }),
+  'errors, one agent, all': () => fleet.errors(admin, { hours: 0, agent: 'agent-0' }),
   'fleet list, admin, search a day': () => fleet.list(admin, { ...page, hours: 24, search: 'Needle' }),
   'fleet list, admin, search all': () => fleet.list(admin, { ...page, hours: 0, search: 'Needle' }),
   'fleet list, owner, a day': () => fleet.list(owner, { ...page, hours: 24 }),
@@ -109,6 +123,7 @@ report()
 async function fill(): Promise<void> {
   const triggers: Trigger[] = ['chat', 'manual', 'schedule', 'mcp', 'agent', 'loop', 'webhook', 'public']
   const statuses = ['success', 'success', 'success', 'failed', 'cancelled', 'success', 'skipped'] as const
+  const errorCodes = ['agent_error', 'timeout', 'agent_error', 'rate_limited', 'network'] as const
   const now = Date.now()
   const filler = 'Look through what came in since yesterday and tell me what is worth a second look. '
   const response = filler.repeat(30)
@@ -129,6 +144,9 @@ async function fill(): Promise<void> {
         ...finishedRun(index, at),
         response,
         source_user_id: `user-${index % 7}`,
+        model_used: index % 3 === 0 ? 'opus' : 'sonnet',
+        error_code:
+          statuses[index % statuses.length] === 'failed' ? errorCodes[index % errorCodes.length] : null,
       }
     })
     const kysely = db.withTables<{ executions: Record<string, unknown> }>()

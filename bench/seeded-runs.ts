@@ -1,6 +1,6 @@
 /** Finished runs in the database of a running platform, as if its agents had worked for weeks. */
 import { join } from 'node:path'
-import type { Trigger } from '@roost/contracts/runs/executions'
+import type { ExecutionErrorCode, Trigger } from '@roost/contracts/runs/executions'
 import type { Platform } from '../checks/acceptance/platform.ts'
 import { newId } from '../server/src/kit/ids.ts'
 import { openDatabase } from '../server/src/ports/database/open.ts'
@@ -8,6 +8,14 @@ import { silentLog } from '../server/src/ports/log.ts'
 
 const triggers: readonly Trigger[] = ['chat', 'manual', 'schedule', 'mcp', 'agent', 'loop', 'webhook']
 const statuses = ['success', 'success', 'success', 'failed', 'cancelled', 'success', 'skipped'] as const
+/** Of failed runs. */
+const errorCodes: readonly ExecutionErrorCode[] = [
+  'agent_error',
+  'timeout',
+  'agent_error',
+  'rate_limited',
+  'network',
+]
 type Tables = { executions: Record<string, unknown>; agents: { id: string; name: string } }
 
 const days = 40
@@ -34,16 +42,19 @@ export async function insertRuns({ dataDir }: Pick<Platform, 'dataDir'>, total: 
       const at = new Date(now - (total - index) * ((days * 86_400_000) / total)).toISOString()
       const agent = own[index % 2 === 0 ? 0 : index % own.length]
       if (!agent) throw new Error('The platform has no agents.')
+      const status = statuses[index % statuses.length]
       const needle = index % 50 === 3 ? ' needle' : ''
       return {
         id: newId(),
         agent_id: agent.id,
         agent_name: agent.name,
         kind: 'task',
-        status: statuses[index % statuses.length],
+        status,
         triggered_by: triggers[Math.floor(index / statuses.length) % triggers.length],
         message: `Run ${index}${needle}: ${filler.repeat(1 + (index % 10))}`,
         ...finishedRun(index, at),
+        error_code: status === 'failed' ? errorCodes[index % errorCodes.length] : null,
+        model_used: index % 3 === 0 ? 'opus' : 'sonnet',
         response: filler.repeat(10),
       }
     })
