@@ -1,6 +1,20 @@
 import type { RunFilter } from './queries.ts'
 
-const names = ['agent', 'status', 'trigger', 'search', 'model', 'person', 'tag', 'from', 'to'] as const
+const names = [
+  'agent',
+  'status',
+  'trigger',
+  'search',
+  'model',
+  'person',
+  'tag',
+  'error',
+  'cost',
+  'tokens',
+  'duration',
+  'from',
+  'to',
+] as const
 
 /** The filter of a list as one search parameter of a run's page, so that the page finds the runs beside it. */
 export function listParam(filter: RunFilter): string {
