@@ -53,7 +53,6 @@ function ViewForm({ query, view, onClose }: SaveViewProps) {
         name="query"
         label="Filter"
         maxLength={1000}
-        className="font-mono"
         hint="Without “since”, the last 24 hours."
       />
       {me.role !== 'user' && (
