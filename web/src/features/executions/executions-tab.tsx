@@ -50,7 +50,7 @@ export function ExecutionsTab({ agent }: { agent: AgentDetails }) {
         <h2 id="run-history" className="font-semibold text-base">
           History
         </h2>
-        <div className="flex flex-wrap items-center gap-2">
+        <div className="flex flex-wrap items-start gap-2">
           <RunFilters
             query={query}
             keys={agentRunKeys}

@@ -61,7 +61,7 @@ export function FleetExecutions() {
       <div className="flex min-w-0 flex-col gap-4">
         <Figures window={window} />
         <FleetTimeline window={window} />
-        <div className="flex flex-wrap items-center gap-2">
+        <div className="flex flex-wrap items-start gap-2">
           <RunFilters
             query={query}
             keys={queryKeys}
