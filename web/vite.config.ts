@@ -4,6 +4,7 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { chunkGroups } from './build/chunks.ts'
 import { compress } from './build/compress.ts'
+import { formulaFonts } from './build/formula-fonts.ts'
 import { guides } from './build/guides.ts'
 import { slimContracts } from './build/slim-contracts.ts'
 import { strictStyles } from './build/strict-styles.ts'
@@ -17,6 +18,7 @@ export default defineConfig({
     guides(join(import.meta.dirname, '../docs')),
     slimContracts(),
     strictStyles(),
+    formulaFonts(),
     react(),
     tailwindcss(),
     compress(),

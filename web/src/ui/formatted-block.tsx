@@ -1,41 +1,20 @@
-import { Component, memo, type ReactNode, useId } from 'react'
-import ReactMarkdown from 'react-markdown'
-import remarkGfm from 'remark-gfm'
-import { markdownElements } from './markdown-elements.tsx'
-import { PlainText } from './plain-text.tsx'
+import { memo, Suspense } from 'react'
+import { FormattedText } from './formatted-text.tsx'
+import { lazyPart } from './lazy-part.tsx'
 
-/** One block of Markdown. Text that cannot be parsed is shown unformatted. */
+/** One block of Markdown. The code for formulas loads with the first text that may have one. */
 export const FormattedBlock = memo(function FormattedBlock({ source }: { source: string }) {
-  const id = useId()
+  if (!mayHaveFormula(source)) return <FormattedText source={source} />
   return (
-    <AsWritten source={source}>
-      <div className="flex min-w-0 flex-col gap-3">
-        <ReactMarkdown
-          remarkPlugins={plugins}
-          remarkRehypeOptions={{ clobberPrefix: `${id}-` }}
-          components={markdownElements}
-          urlTransform={asIs}
-        >
-          {source}
-        </ReactMarkdown>
-      </div>
-    </AsWritten>
+    <Suspense fallback={<FormattedText source={source} />}>
+      <FormulaText source={source} />
+    </Suspense>
   )
 })
 
-const plugins = [remarkGfm]
+const mayHaveFormula = (source: string) => /\$|\\[([]/.test(source)
 
-/** Links and images are checked where they are rendered, so that a refused one can show its address. */
-const asIs = (url: string) => url
-
-/** React supports error boundaries only as classes. */
-class AsWritten extends Component<{ source: string; children: ReactNode }, { isBroken: boolean }> {
-  override state = { isBroken: false }
-  static getDerivedStateFromError() {
-    return { isBroken: true }
-  }
-  override render() {
-    if (!this.state.isBroken) return this.props.children
-    return <PlainText text={this.props.source} note="Shown as plain text, because it cannot be formatted." />
-  }
-}
+const FormulaText = lazyPart<{ source: string }>(
+  async () => (await import('./formula-text.tsx')).FormulaText,
+  FormattedText,
+)

@@ -89,15 +89,19 @@ export const markdownElements: Components = {
     </td>
   ),
   pre: ({ children }) => <Preformatted>{children}</Preformatted>,
-  code: ({ children }) => (
-    <code className="rounded-sm border border-line bg-sunken px-1 py-px font-mono text-[0.9em] [font-variant-ligatures:none]">
-      {children}
-    </code>
-  ),
+  code: ({ children }) => <InlineCode>{children}</InlineCode>,
   sup: ({ children, id }) => <sup id={id}>{children}</sup>,
   section: ({ children }) => (
     <section className="border-t border-line pt-2 text-sm text-muted">{children}</section>
   ),
+}
+
+export function InlineCode({ children }: { children?: ReactNode }) {
+  return (
+    <code className="rounded-sm border border-line bg-sunken px-1 py-px font-mono text-[0.9em] [font-variant-ligatures:none]">
+      {children}
+    </code>
+  )
 }
 
 const list = 'flex flex-col gap-1'

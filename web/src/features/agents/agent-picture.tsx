@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useApi } from '../../shell/app-context.ts'
 import { AgentAvatar } from '../../ui/avatar.tsx'
-import { useNear } from '../transcripts/use-near.ts'
+import { useNear } from '../../ui/use-near.ts'
 import { avatarQuery } from './queries.ts'
 
 /** The agent's picture, fetched when it comes near the screen; initials until then or without one. */

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { plural } from '../../lib/format.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Sparkline } from '../../ui/charts/sparkline.tsx'
+import { useNear } from '../../ui/use-near.ts'
 import { runTimelineQuery } from '../executions/queries.ts'
-import { useNear } from '../transcripts/use-near.ts'
 
 /** Runs per hour of the last day, fetched when the tile comes near the screen. */
 export function RunSparkline({ name, isIdle }: { name: string; isIdle: boolean }) {

@@ -7,7 +7,7 @@ import { IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Cost } from '../../ui/cost.tsx'
 import { Duration } from '../../ui/time.tsx'
-import { useNear } from '../transcripts/use-near.ts'
+import { useNear } from '../../ui/use-near.ts'
 import { endedQuery } from './queries.ts'
 import { FoldButton } from './work-fold.tsx'
 

@@ -2,10 +2,11 @@ import { memo, useMemo, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { LogView } from '../../ui/log-view.tsx'
+import { useNear } from '../../ui/use-near.ts'
 import { chunksOf, holdsLine } from './chunks.ts'
 import { StepView } from './step-view.tsx'
 import type { Step } from './steps.ts'
-import { useHashLine, useNear } from './use-near.ts'
+import { useHashLine } from './use-hash-line.ts'
 
 export type TranscriptProps = {
   steps: readonly Step[]

@@ -1,5 +1,4 @@
-import { type RefObject, useEffect, useRef, useState, useSyncExternalStore } from 'react'
-import { lineOfHash } from './chunks.ts'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 
 /** Whether an element has ever been near the screen, or is needed immediately. Stays true. */
 export function useNear<T extends Element>(isNeeded: boolean): { ref: RefObject<T | null>; isNear: boolean } {
@@ -18,18 +17,4 @@ export function useNear<T extends Element>(isNeeded: boolean): { ref: RefObject<
     return () => observer.disconnect()
   }, [isNear])
   return { ref, isNear }
-}
-
-/** The line in the page's address; null for none. */
-export function useHashLine(): number | null {
-  return useSyncExternalStore(onHashChange, () => lineOfHash(location.hash))
-}
-
-function onHashChange(listener: () => void): () => void {
-  window.addEventListener('hashchange', listener)
-  window.addEventListener('popstate', listener)
-  return () => {
-    window.removeEventListener('hashchange', listener)
-    window.removeEventListener('popstate', listener)
-  }
 }
