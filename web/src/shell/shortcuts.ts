@@ -39,18 +39,20 @@ export function shortcutGroups(isSignedIn: boolean): ShortcutGroup[] {
           { title: 'Files', shortcuts: [{ keys: [commandKey(), 'S'], label: 'Save the file' }] },
         ]
       : []),
-    chat,
+    {
+      title: 'Chat',
+      shortcuts: isSignedIn
+        ? [...chat, { keys: [commandKey(), '.'], label: 'Show or hide the side panel' }]
+        : chat,
+    },
   ]
 }
 
-const chat: ShortcutGroup = {
-  title: 'Chat',
-  shortcuts: [
-    { keys: ['/'], label: 'Write a message' },
-    { keys: ['Enter'], label: 'Send the message' },
-    { keys: ['Shift', 'Enter'], label: 'New line' },
-  ],
-}
+const chat: readonly Shortcut[] = [
+  { keys: ['/'], label: 'Write a message' },
+  { keys: ['Enter'], label: 'Send the message' },
+  { keys: ['Shift', 'Enter'], label: 'New line' },
+]
 
 const lists: ShortcutGroup = {
   title: 'Lists',

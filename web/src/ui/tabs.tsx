@@ -12,28 +12,50 @@ export type TabsProps = {
   onValueChange: (value: string) => void
   tabs: readonly Tab[]
   label: string
+  /** The panels take the height that is left, and scroll inside. */
+  fills?: boolean
+  /** At the end of the row of tabs. */
+  aside?: ReactNode
   className?: string
 }
 
 /** Panels of one page. Use `TabLinks` for tabs with their own address. */
-export function Tabs({ value, onValueChange, tabs, label, className }: TabsProps) {
-  return (
-    <Primitive.Root value={value} onValueChange={onValueChange} className={className}>
-      <Primitive.List aria-label={label} className={barClass}>
-        {tabs.map((tab) => (
-          <Primitive.Trigger
-            key={tab.value}
-            value={tab.value}
-            className={cx(tabClass, 'data-[state=active]:border-accent data-[state=active]:text-ink')}
-          >
-            {tab.icon}
-            {tab.label}
-            {tab.count !== undefined && <TabCount count={tab.count} />}
-          </Primitive.Trigger>
-        ))}
-      </Primitive.List>
+export function Tabs({ value, onValueChange, tabs, label, fills = false, aside, className }: TabsProps) {
+  const list = (
+    <Primitive.List aria-label={label} className={cx(barClass, fills && 'flex-1 pl-4')}>
       {tabs.map((tab) => (
-        <Primitive.Content key={tab.value} value={tab.value} className="pt-4">
+        <Primitive.Trigger
+          key={tab.value}
+          value={tab.value}
+          className={cx(tabClass, 'data-[state=active]:border-accent data-[state=active]:text-ink')}
+        >
+          {tab.icon}
+          {tab.label}
+          {tab.count !== undefined && <TabCount count={tab.count} />}
+        </Primitive.Trigger>
+      ))}
+    </Primitive.List>
+  )
+  return (
+    <Primitive.Root
+      value={value}
+      onValueChange={onValueChange}
+      className={cx(fills && 'flex min-h-0 flex-1 flex-col', className)}
+    >
+      {fills ? (
+        <div className="flex min-w-0 shrink-0 items-stretch">
+          {list}
+          {aside && <div className="flex items-center border-b px-1.5">{aside}</div>}
+        </div>
+      ) : (
+        list
+      )}
+      {tabs.map((tab) => (
+        <Primitive.Content
+          key={tab.value}
+          value={tab.value}
+          className={fills ? 'min-h-0 flex-1 flex-col data-[state=active]:flex' : 'pt-4'}
+        >
           {tab.content}
         </Primitive.Content>
       ))}

@@ -2,7 +2,7 @@ import type { AgentDetails } from '@roost/contracts/agents/agent'
 import type { ChatSession } from '@roost/contracts/conversations/chat'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { MessageSquarePlus, MessagesSquare } from 'lucide-react'
+import { MessageSquarePlus, MessagesSquare, PanelRight } from 'lucide-react'
 import { Suspense, useState } from 'react'
 import { storeReply } from '../../live/store-reply.ts'
 import { useApi } from '../../shell/app-context.ts'
@@ -12,6 +12,9 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { useDebounced } from '../../ui/use-debounced.ts'
+import { panelTabsFor } from '../side-panel/panel-tabs.ts'
+import { SidePanel } from '../side-panel/side-panel.tsx'
+import { useSidePanel } from '../side-panel/use-side-panel.ts'
 import { Conversation } from './conversation.tsx'
 import {
   beginSession,
@@ -55,6 +58,8 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
   const queries = useQueryClient()
   const navigate = route.useNavigate()
   const { name } = agent
+  const panelTabs = panelTabsFor(agent)
+  const panel = useSidePanel(panelTabs)
   const turns = useLiveTurns(() => turnCalls(api, queries, name))
   const { pending, remove } = useSessionRemoval(name)
   const [model, setModel] = useState<string | null>(null)
@@ -100,7 +105,7 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
         <SessionList {...list} />
       </aside>
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
-        <PhoneBar list={list} onNew={() => go(newSession)} />
+        <PhoneBar list={list} onNew={() => go(newSession)} onPanel={() => panel.open()} />
         <Conversation
           agent={agent}
           sessionId={selected}
@@ -113,6 +118,7 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
           onLeave={() => go(newSession)}
         />
       </div>
+      <SidePanel panel={panel} tabs={panelTabs} agent={agent} sessionId={selected} turns={turns} />
       {renamed && (
         <Suspense fallback={null}>
           <RenameDialog
@@ -129,8 +135,10 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
   )
 }
 
-/** On phones the list of conversations is behind a button. */
-function PhoneBar({ list, onNew }: { list: SessionListProps; onNew: () => void }) {
+type PhoneBarProps = { list: SessionListProps; onNew: () => void; onPanel: () => void }
+
+/** On phones the list of conversations and the side panel are behind buttons. */
+function PhoneBar({ list, onNew, onPanel }: PhoneBarProps) {
   const [isOpen, setOpen] = useState(false)
   const current = list.sessions.find(({ id }) => id === list.selected)
   return (
@@ -145,6 +153,7 @@ function PhoneBar({ list, onNew }: { list: SessionListProps; onNew: () => void }
         <span className="truncate">{titleOf(current ?? { title: null })}</span>
       </Button>
       <IconButton label="New conversation" icon={<MessageSquarePlus aria-hidden />} onClick={onNew} />
+      <IconButton label="Open the side panel" icon={<PanelRight aria-hidden />} onClick={onPanel} />
       <Sheet open={isOpen} onOpenChange={setOpen} title="Conversations" size="sm">
         <div className="-mx-5 flex min-h-0 flex-col">
           <SessionList {...list} onChosen={() => setOpen(false)} />

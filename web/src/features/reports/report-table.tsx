@@ -4,8 +4,10 @@ import { type ReportTable, textOf } from './shapes.ts'
 
 type Row = { index: number; cells: unknown[] }
 
+type ReportTableViewProps = { table: ReportTable; label?: string; height?: 'fill' | 'auto' }
+
 /** A table of any length that renders only visible rows. */
-export function ReportTableView({ table, label = 'Report table' }: { table: ReportTable; label?: string }) {
+export function ReportTableView({ table, label = 'Report table', height = 'auto' }: ReportTableViewProps) {
   const columns = useMemo(() => table.columns.map((name, place) => columnOf(table, name, place)), [table])
   const rows = useMemo(() => table.rows.map((cells, index): Row => ({ index, cells })), [table])
   return (
@@ -15,6 +17,7 @@ export function ReportTableView({ table, label = 'Report table' }: { table: Repo
       rows={rows}
       rowKey={({ index }) => String(index)}
       rowHeight={36}
+      height={height}
     />
   )
 }

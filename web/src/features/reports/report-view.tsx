@@ -13,19 +13,26 @@ import { ExactTime, RelativeTime } from '../../ui/time.tsx'
 import { reportQuery } from './queries.ts'
 import { ReportPayload } from './report-payload.tsx'
 
-/** One report in the format that its agent requested. */
-export function ReportView({ id }: { id: string }) {
+/** One report in the format that its agent requested. `onBack`: the list is not a page of its own. */
+export function ReportView({ id, onBack }: { id: string; onBack?: () => void }) {
   const report = useQuery(reportQuery(useApi(), id))
   return (
     <div className="min-w-0">
-      <Link
-        to="/inbox"
-        search={(now) => ({ ...now, tab: 'reports', report: undefined })}
-        className="mb-2 inline-flex items-center gap-1 text-muted text-xs hover:text-ink"
-      >
-        <ArrowLeft aria-hidden className="size-3" />
-        All reports
-      </Link>
+      {onBack ? (
+        <button type="button" onClick={onBack} className={backClass}>
+          <ArrowLeft aria-hidden className="size-3" />
+          All reports
+        </button>
+      ) : (
+        <Link
+          to="/inbox"
+          search={(now) => ({ ...now, tab: 'reports', report: undefined })}
+          className={backClass}
+        >
+          <ArrowLeft aria-hidden className="size-3" />
+          All reports
+        </Link>
+      )}
       {report.data ? (
         <Loaded report={report.data} />
       ) : isUnknown(report.error) ? (
@@ -47,6 +54,8 @@ export function ReportView({ id }: { id: string }) {
     </div>
   )
 }
+
+const backClass = 'mb-2 inline-flex items-center gap-1 text-muted text-xs hover:text-ink'
 
 const isUnknown = (error: unknown) => error instanceof ApiError && error.status === 404
 

@@ -20,6 +20,8 @@ import { TextFacts } from './text-facts.tsx'
 import { languageOf } from './text-file.ts'
 
 const Markdown = lazyPart(async () => (await import('../../ui/markdown.tsx')).Markdown)
+const TableView = lazyPart(async () => (await import('./table-view.tsx')).TableView)
+const PdfView = lazyPart(async () => (await import('./pdf-view.tsx')).PdfView)
 
 export type ContentViewProps = {
   path: string
@@ -32,8 +34,8 @@ export type ContentViewProps = {
 }
 
 /**
- * The content of a file. HTML and SVG are shown as text: nothing in a file runs here, and only raster images
- * are drawn.
+ * The content of a file. HTML and SVG are shown as text: nothing in a file runs here, and only raster images and the
+ * pages of PDF files are drawn.
  */
 export function ContentView({ path, file, formatted, onDownload, onReplace }: ContentViewProps) {
   const name = nameOf(path)
@@ -73,6 +75,10 @@ export function ContentView({ path, file, formatted, onDownload, onReplace }: Co
                 <Markdown text={formatted.text} className="max-w-3xl" />
               </Suspense>
             </ScrollRegion>
+          ) : formatted?.kind === 'table' ? (
+            <Suspense fallback={<SkeletonText />}>
+              <TableView text={formatted.text} label={`Table of ${shown}`} />
+            </Suspense>
           ) : (
             <CodeEditor
               label={`Text of ${shown}`}
@@ -102,6 +108,12 @@ export function ContentView({ path, file, formatted, onDownload, onReplace }: Co
           file={file}
           fallback={<NotShown title={`${shown} is not a valid image`} size={file.size} action={saveIt} />}
         />
+      )
+    case 'pdf':
+      return (
+        <Suspense fallback={<SkeletonText />}>
+          <PdfView name={shown} file={file} fallback={binary(file.size)} />
+        </Suspense>
       )
     case 'media':
       return <MediaView name={shown} file={file} fallback={binary(file.size)} />

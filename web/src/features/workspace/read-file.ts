@@ -11,11 +11,12 @@ export type FileContent =
   | { kind: 'image'; size: number; blob: Blob }
   /** Audio or video, by its name. */
   | { kind: 'media'; size: number; blob: Blob }
+  | { kind: 'pdf'; size: number; blob: Blob }
   | { kind: 'binary'; size: number }
   /** Above the platform's download limit. */
   | { kind: 'huge' }
 
-/** Images, audio and video above it are not shown. */
+/** Images, PDF, audio and video above it are not shown. */
 export const maxShownBytes = 20 * 1024 * 1024
 /** The shown part of a long text. */
 export const shownBytes = 1024 * 1024
@@ -36,8 +37,12 @@ export async function readFile(
   if (response.status === 413) return { kind: 'huge' }
   if (!response.ok) throw await errorOf(response)
   const size = Number(response.headers.get('content-length') ?? 0)
-  const isImage = response.headers.get('content-type')?.startsWith('image/') ?? false
+  const type = response.headers.get('content-type') ?? ''
+  const isImage = type.startsWith('image/')
   if (isImage && size <= maxShownBytes) return { kind: 'image', size, blob: await response.blob() }
+  if (type.startsWith('application/pdf') && size <= maxShownBytes) {
+    return { kind: 'pdf', size, blob: await response.blob() }
+  }
   const mediaType = mediaTypeOf(nameOf(path))
   if (mediaType !== null && size <= maxShownBytes) {
     return { kind: 'media', size, blob: new Blob([await response.arrayBuffer()], { type: mediaType }) }

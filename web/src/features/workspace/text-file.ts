@@ -39,6 +39,10 @@ export function isMarkdown(name: string): boolean {
   return /\.(md|markdown)$/i.test(name)
 }
 
+export function isTable(name: string): boolean {
+  return /\.(csv|tsv)$/i.test(name)
+}
+
 /**
  * Formats single-line JSON; null for other text. Only text that serializes back identically is formatted, so
  * that no number or key changes.

@@ -1,5 +1,6 @@
 import { Eye, EyeOff, RotateCw } from 'lucide-react'
 import { IconButton } from '../../ui/button.tsx'
+import { cx } from '../../ui/class-names.ts'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { FileTree } from './file-tree.tsx'
 import type { Place } from './paths.ts'
@@ -16,11 +17,14 @@ export type TreePaneProps = {
   onRefresh: () => void
   /** Files were dropped on a folder of the tree. Null for people who may only read the workspace. */
   onDrop: ((data: DataTransfer, folder: string) => void) | null
+  /** Default: a column at the left, on large screens only. */
+  className?: string
 }
 
 /** The file tree beside the current entry. Phones show one folder at a time instead. */
 export function TreePane(props: TreePaneProps) {
   const { name, place, hidden, onHiddenChange, removed, onGo, onRefresh, onDrop } = props
+  const { className = 'hidden w-64 shrink-0 border-r md:flex lg:w-72' } = props
   const tree = useTree({ name, place, hidden, removed })
   const choose = ({ kind, path, isOpen }: TreeRow) => {
     if (kind === 'folder' && isOpen && path === place.path) tree.collapse(path)
@@ -28,7 +32,7 @@ export function TreePane(props: TreePaneProps) {
     onGo({ kind, path })
   }
   return (
-    <aside aria-label="Files" className="hidden w-64 shrink-0 flex-col border-r border-line md:flex lg:w-72">
+    <section aria-label="Files" className={cx('flex-col border-line', className)}>
       <div className="flex min-h-12 items-center gap-0.5 pr-2 pl-4">
         <span className="flex-1 text-xs font-medium text-faint">Files</span>
         <IconButton
@@ -55,6 +59,6 @@ export function TreePane(props: TreePaneProps) {
           onDrop={onDrop}
         />
       )}
-    </aside>
+    </section>
   )
 }

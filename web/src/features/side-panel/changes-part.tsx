@@ -1,0 +1,164 @@
+import { Link } from '@tanstack/react-router'
+import { ChevronRight, FileDiff } from 'lucide-react'
+import { useId, useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { cx } from '../../ui/class-names.ts'
+import { DiffView } from '../../ui/diff-view.tsx'
+import { EmptyState } from '../../ui/empty-state.tsx'
+import { ErrorState } from '../../ui/error-state.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
+import { RelativeTime } from '../../ui/time.tsx'
+import type { LiveTurns } from '../chat/live-turns.ts'
+import { visibleName } from '../workspace/paths.ts'
+import type { ChangedFile, FileChange } from './changed-files.ts'
+import { useChangedFiles } from './use-changed-files.ts'
+
+export type ChangesPartProps = {
+  agentName: string
+  /** Null: a conversation that has not begun. */
+  sessionId: string | null
+  turns: LiveTurns
+  onOpenFile: (path: string) => void
+}
+
+/** The files that this conversation changed, with the changes as diffs. */
+export function ChangesPart({ agentName, sessionId, turns, onOpenFile }: ChangesPartProps) {
+  const { files, isLoading, error, retry, onEarlier, isRemoved } = useChangedFiles(
+    agentName,
+    sessionId,
+    turns,
+  )
+  if (isLoading && files.length === 0)
+    return <SkeletonList rows={4} label="Loading the changes of this conversation" />
+  const earlier = onEarlier && (
+    <Button size="sm" pending={isLoading} onClick={onEarlier}>
+      Look in earlier messages
+    </Button>
+  )
+  return (
+    <div className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4">
+      {error !== null && (
+        <ErrorState title="Could not read some of the changes" error={error} onRetry={retry} />
+      )}
+      {files.length === 0 ? (
+        error === null && (
+          <EmptyState
+            icon={<FileDiff aria-hidden />}
+            title="No changed files"
+            description="Files that the agent edits in this conversation appear here. Changes by shell commands are not shown."
+            action={earlier}
+          />
+        )
+      ) : (
+        <>
+          <p className="text-muted text-xs">
+            Changes by the agent’s edit and write tools. Changes by shell commands are not shown. The lines of
+            an edit are counted from its first line.
+          </p>
+          <ul
+            aria-label="Changed files"
+            className="divide-y divide-line rounded-lg border border-line bg-surface text-sm"
+          >
+            {files.map((file, index) => (
+              <File
+                key={file.path}
+                file={file}
+                agentName={agentName}
+                startsOpen={index === 0}
+                onOpenFile={onOpenFile}
+              />
+            ))}
+          </ul>
+          <div className="flex justify-center">{earlier}</div>
+        </>
+      )}
+      {isRemoved && <p className="text-muted text-xs">Retention removed the transcripts of some messages.</p>}
+    </div>
+  )
+}
+
+type FileProps = {
+  file: ChangedFile
+  agentName: string
+  startsOpen: boolean
+  onOpenFile: (path: string) => void
+}
+
+function File({ file, agentName, startsOpen, onOpenFile }: FileProps) {
+  const [isOpen, setOpen] = useState(startsOpen)
+  const id = useId()
+  const { path, changes, added, removed } = file
+  const name = visibleName(path)
+  const isInside = !path.startsWith('/')
+  return (
+    <li className="min-w-0">
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={() => setOpen(!isOpen)}
+        className="flex w-full min-w-0 items-start gap-2 px-3 py-2 text-left -outline-offset-2 hover:bg-hover"
+      >
+        <ChevronRight
+          aria-hidden
+          className={cx('mt-0.5 size-3.5 shrink-0 text-faint', isOpen && 'rotate-90')}
+        />
+        <code className="min-w-0 flex-1 break-all text-xs leading-5">
+          <bdi>{name}</bdi>
+        </code>
+        <span className="flex shrink-0 gap-1.5 text-xs tabular-nums leading-5">
+          <span className="text-success">
+            +{added}
+            <span className="sr-only"> lines added,</span>
+          </span>
+          <span className="text-danger">
+            −{removed}
+            <span className="sr-only"> lines removed</span>
+          </span>
+        </span>
+      </button>
+      {isOpen && (
+        <div id={id} className="flex flex-col gap-3 px-3 pt-1 pb-3">
+          {changes.map((change) => (
+            <Change key={change.key} change={change} agentName={agentName} name={name} />
+          ))}
+          {isInside && (
+            <Button size="sm" className="w-fit" onClick={() => onOpenFile(path)}>
+              Show the file
+            </Button>
+          )}
+        </div>
+      )}
+    </li>
+  )
+}
+
+const words: Record<FileChange['kind'], string> = {
+  edit: 'Edited',
+  write: 'Written as a whole',
+  named: 'Changed; the tool did not record how',
+}
+
+type ChangeProps = { change: FileChange; agentName: string; name: string }
+
+function Change({ change, agentName, name }: ChangeProps) {
+  const { kind, lines, at, isCut, executionId } = change
+  return (
+    <div className="flex min-w-0 flex-col gap-1.5">
+      <p className="flex flex-wrap gap-x-2 text-muted text-xs">
+        <span>{words[kind]}</span>
+        {at !== null && <RelativeTime at={at} />}
+        <Link
+          to="/agents/$name/executions/$id"
+          params={{ name: agentName, id: executionId }}
+          className="text-accent hover:underline"
+        >
+          Open run
+        </Link>
+      </p>
+      {lines.length > 0 && <DiffView lines={lines} label={`Changes of ${name}`} />}
+      {kind === 'write' && lines.length === 0 && <p className="text-muted text-xs">The file is empty.</p>}
+      {isCut && <p className="text-muted text-xs">The change was too long and is incomplete here.</p>}
+    </div>
+  )
+}

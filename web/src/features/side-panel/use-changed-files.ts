@@ -1,0 +1,103 @@
+import type { ExecutionLog } from '@roost/contracts/runs/executions'
+import { type UseQueryResult, useInfiniteQuery, useQueries } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { useApi } from '../../shell/app-context.ts'
+import type { LiveTurn, LiveTurns } from '../chat/live-turns.ts'
+import { logQuery, messagesQuery } from '../chat/queries.ts'
+import { isOpen, type Turn, turnsOf } from '../chat/turns-of.ts'
+import { useTurnsOf } from '../chat/use-live-turns.ts'
+import { transcriptOf } from '../transcripts/transcript-of.ts'
+import { changedFiles, mayChangeFiles, type RunSteps } from './changed-files.ts'
+
+/** Transcripts are long, so the newest runs are read first. */
+const runsPerStep = 20
+
+/** The files that a conversation changed, from the transcripts of its runs. */
+export function useChangedFiles(agentName: string, sessionId: string | null, turns: LiveTurns) {
+  const api = useApi()
+  const messages = useInfiniteQuery({
+    ...messagesQuery(api, agentName, sessionId ?? ''),
+    enabled: sessionId !== null,
+  })
+  const stored = useMemo(
+    () => turnsOf((messages.data?.pages ?? []).toReversed().flatMap((page) => page.messages)),
+    [messages.data],
+  )
+  const live = useTurnsOf(turns, sessionId)
+  const [count, setCount] = useState(runsPerStep)
+  const runs = runsToRead(stored, live)
+  const read = runs.slice(-count)
+  const logs = useQueries({
+    queries: read.map(({ executionId, steps }) => ({
+      ...logQuery(api, agentName, executionId),
+      enabled: steps === null,
+      select: stepsOfLog,
+    })),
+    combine: combined,
+  })
+  const files = changedFiles(
+    read.map(({ executionId, steps }, index) => ({ executionId, steps: steps ?? logs.steps[index] ?? [] })),
+  )
+  const { hasNextPage } = messages
+  return {
+    files,
+    isLoading: (sessionId !== null && messages.isPending) || messages.isFetchingNextPage || logs.isLoading,
+    error: (messages.data ? null : messages.error) ?? logs.error,
+    retry: () => {
+      if (!messages.data) void messages.refetch()
+      logs.retry()
+    },
+    isRemoved: logs.isRemoved,
+    /** Null: all runs of the conversation are read. */
+    onEarlier:
+      runs.length > count || hasNextPage
+        ? () => {
+            setCount(count + runsPerStep)
+            if (runs.length <= count + runsPerStep && hasNextPage) void messages.fetchNextPage()
+          }
+        : null,
+  }
+}
+
+type RunToRead = { executionId: string; steps: RunSteps['steps'] | null }
+
+/** The runs of a conversation that may have changed files, oldest first; with the steps that this page has read. */
+function runsToRead(stored: readonly Turn[], live: readonly LiveTurn[]): RunToRead[] {
+  const known = new Set(stored.map(({ executionId }) => executionId))
+  const stepsOf = (executionId: string) => {
+    const turn = live.find((each) => each.executionId === executionId)
+    return turn && turn.transcript.lastLine > 0 ? turn.transcript.steps : null
+  }
+  return [
+    ...stored.flatMap((turn) => {
+      const { executionId, answer } = turn
+      if (executionId === null) return []
+      const steps = stepsOf(executionId)
+      // A run without an answer failed or was stopped, perhaps after a change.
+      const isWorthReading = answer ? mayChangeFiles(answer.tool_calls) : !isOpen(turn)
+      return steps || isWorthReading ? [{ executionId, steps }] : []
+    }),
+    ...live.flatMap(({ executionId }) => {
+      const steps = executionId === null || known.has(executionId) ? null : stepsOf(executionId)
+      return executionId !== null && steps ? [{ executionId, steps }] : []
+    }),
+  ]
+}
+
+const stepsOfLog = ({ log, log_removed_at }: ExecutionLog) => ({
+  steps: transcriptOf(log).steps,
+  isRemoved: log_removed_at !== null,
+})
+
+function combined(results: UseQueryResult<ReturnType<typeof stepsOfLog>>[]) {
+  const failed = results.filter(({ isError, data }) => isError && !data)
+  return {
+    steps: results.map(({ data }) => data?.steps),
+    isLoading: results.some(({ isLoading }) => isLoading),
+    isRemoved: results.some(({ data }) => data?.isRemoved),
+    error: failed[0]?.error ?? null,
+    retry: () => {
+      for (const each of failed) void each.refetch()
+    },
+  }
+}
