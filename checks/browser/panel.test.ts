@@ -74,7 +74,10 @@ describe('the panel beside a conversation', () => {
     await put('data.csv', `city,people\n"Bern, old",=HYPERLINK("https://evil.example/")\n${harm},2\n`)
     await put('notes.md', `# Notes\n\n${harm}\n\n![x](https://evil.example/x.png) and $a^2$\n`)
     await put('page.html', harm)
-    await put('drawing.svg', `<svg xmlns="http://www.w3.org/2000/svg" onload="window.harmed = 4">${harm}</svg>`)
+    await put(
+      'drawing.svg',
+      `<svg xmlns="http://www.w3.org/2000/svg" onload="window.harmed = 4">${harm}</svg>`,
+    )
     await put('code.py', 'def main():\n    return 42\n')
     const encoded = Buffer.from(pdf).toString('base64')
     const box = platform.containerOf(name)
@@ -104,7 +107,8 @@ describe('the panel beside a conversation', () => {
     await tab.page.getByRole('textbox', { name: `Message to ${name}` }).waitFor()
     return tab
   }
-  const assertUnharmed = async ({ page }: Tab) => assert.equal(await page.evaluate('window.harmed'), undefined)
+  const assertUnharmed = async ({ page }: Tab) =>
+    assert.equal(await page.evaluate('window.harmed'), undefined)
   const choose = async (page: Page, file: string) => {
     await page.getByRole('treeitem', { name: file, exact: true }).click()
     await page.getByRole('heading', { name: file, exact: true }).waitFor()
@@ -214,8 +218,9 @@ describe('the panel beside a conversation', () => {
     const shown = answer.locator('.katex')
     await shown.nth(3).waitFor()
     const texts = await shown.locator('annotation').allTextContents()
-    for (const tex of ['E = mc^2', '\\vec{v}', '\\boxed{y}', '\\frac{a}{b}']) assert.ok(texts.includes(tex), tex)
-    assert.equal(await answer.locator('a[href], img').count(), 0)
+    for (const tex of ['E = mc^2', '\\vec{v}', '\\boxed{y}', '\\frac{a}{b}'])
+      assert.ok(texts.includes(tex), tex)
+    assert.equal(await answer.locator('.katex a, .katex img, a[href^="javascript"]').count(), 0)
     await assertUnharmed(tab)
     await saveScreenshot(tab, 'chat-formulas-light-desktop')
     await closeTab(tab)

@@ -15,6 +15,8 @@ export function drawFormula(element: HTMLElement, { tex, isDisplay }: Formula): 
       throwOnError: true,
       // Refuses commands that add links, images, classes or attributes.
       trust: false,
+      // Their names stand in their places.
+      errorColor: 'currentColor',
       strict: 'ignore',
       maxExpand: maxExpansions,
       maxSize: largestSizeEm,

@@ -12,9 +12,6 @@ import { ErrorState } from '../../ui/error-state.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { useDebounced } from '../../ui/use-debounced.ts'
-import { panelTabsFor } from '../side-panel/panel-tabs.ts'
-import { SidePanel } from '../side-panel/side-panel.tsx'
-import { useSidePanel } from '../side-panel/use-side-panel.ts'
 import { Conversation } from './conversation.tsx'
 import {
   beginSession,
@@ -25,6 +22,9 @@ import {
   turnCalls,
 } from './queries.ts'
 import { SessionList, type SessionListProps, titleOf } from './session-list.tsx'
+import { panelTabsFor } from './side-panel/panel-tabs.ts'
+import { SidePanel } from './side-panel/side-panel.tsx'
+import { useSidePanel } from './side-panel/use-side-panel.ts'
 import { useLiveTurns } from './use-live-turns.ts'
 import { useSessionRemoval } from './use-session-removal.ts'
 

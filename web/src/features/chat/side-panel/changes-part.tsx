@@ -1,15 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronRight, FileDiff } from 'lucide-react'
 import { useId, useState } from 'react'
-import { Button } from '../../ui/button.tsx'
-import { cx } from '../../ui/class-names.ts'
-import { DiffView } from '../../ui/diff-view.tsx'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { ErrorState } from '../../ui/error-state.tsx'
-import { SkeletonList } from '../../ui/skeleton.tsx'
-import { RelativeTime } from '../../ui/time.tsx'
-import type { LiveTurns } from '../chat/live-turns.ts'
-import { visibleName } from '../workspace/paths.ts'
+import { Button } from '../../../ui/button.tsx'
+import { cx } from '../../../ui/class-names.ts'
+import { DiffView } from '../../../ui/diff-view.tsx'
+import { EmptyState } from '../../../ui/empty-state.tsx'
+import { ErrorState } from '../../../ui/error-state.tsx'
+import { SkeletonList } from '../../../ui/skeleton.tsx'
+import { RelativeTime } from '../../../ui/time.tsx'
+import { visibleName } from '../../workspace/paths.ts'
+import type { LiveTurns } from '../live-turns.ts'
 import type { ChangedFile, FileChange } from './changed-files.ts'
 import { useChangedFiles } from './use-changed-files.ts'
 
@@ -28,8 +28,10 @@ export function ChangesPart({ agentName, sessionId, turns, onOpenFile }: Changes
     sessionId,
     turns,
   )
-  if (isLoading && files.length === 0)
-    return <SkeletonList rows={4} label="Loading the changes of this conversation" />
+  // All at once, so that the file that starts open is the last one changed.
+  const [isReady, setReady] = useState(!isLoading)
+  if (!isLoading && !isReady) setReady(true)
+  if (!isReady) return <SkeletonList rows={4} label="Loading the changes of this conversation" />
   const earlier = onEarlier && (
     <Button size="sm" pending={isLoading} onClick={onEarlier}>
       Look in earlier messages

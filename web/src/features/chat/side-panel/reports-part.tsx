@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { ReportRows } from '../reports/report-rows.tsx'
-import { ReportView } from '../reports/report-view.tsx'
+import { ReportRows } from '../../reports/report-rows.tsx'
+import { ReportView } from '../../reports/report-view.tsx'
 
 /** The reports of the agent, or one of them. */
 export function ReportsPart({ agentName }: { agentName: string }) {

@@ -1,8 +1,8 @@
-import { type DiffLine, diffLines } from '../../ui/diff-lines.ts'
-import { fieldsOf, stringOrNull } from '../transcripts/fields.ts'
-import type { Step, ToolStep } from '../transcripts/steps.ts'
-import { differenceOf, toolInputOf } from '../transcripts/tool-input.ts'
-import { relativePath } from '../workspace/paths.ts'
+import { type DiffLine, diffLines } from '../../../ui/diff-lines.ts'
+import { fieldsOf, stringOrNull } from '../../transcripts/fields.ts'
+import type { Step, ToolStep } from '../../transcripts/steps.ts'
+import { differenceOf, toolInputOf } from '../../transcripts/tool-input.ts'
+import { relativePath } from '../../workspace/paths.ts'
 
 /** `named`: the tool names the file but not the change. */
 export type FileChange = {

@@ -1,12 +1,12 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { Link } from '@tanstack/react-router'
 import { FileSearch } from 'lucide-react'
-import { EmptyState } from '../../ui/empty-state.tsx'
-import { useStoredState } from '../../ui/use-stored-state.ts'
-import { AgentStopped } from '../agents/agent-stopped.tsx'
-import { type Place, paramOf } from '../workspace/paths.ts'
-import { TreePane } from '../workspace/tree-pane.tsx'
-import { useFileActions } from '../workspace/use-file-actions.ts'
+import { EmptyState } from '../../../ui/empty-state.tsx'
+import { useStoredState } from '../../../ui/use-stored-state.ts'
+import { AgentStopped } from '../../agents/agent-stopped.tsx'
+import { type Place, paramOf } from '../../workspace/paths.ts'
+import { TreePane } from '../../workspace/tree-pane.tsx'
+import { useFileActions } from '../../workspace/use-file-actions.ts'
 import { FilePreview } from './file-preview.tsx'
 
 export type FilesPartProps = { agent: AgentDetails; place: Place; onGo: (place: Place) => void }

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from 'react'
-import { useMediaQuery } from '../../ui/use-media-query.ts'
-import { useStoredState } from '../../ui/use-stored-state.ts'
+import { useMediaQuery } from '../../../ui/use-media-query.ts'
+import { useStoredState } from '../../../ui/use-stored-state.ts'
 import type { PanelTabId } from './panel-tabs.ts'
 
 /** In CSS pixels. */

@@ -1,12 +1,12 @@
 import type { ExecutionLog } from '@roost/contracts/runs/executions'
 import { type UseQueryResult, useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { useApi } from '../../shell/app-context.ts'
-import type { LiveTurn, LiveTurns } from '../chat/live-turns.ts'
-import { logQuery, messagesQuery } from '../chat/queries.ts'
-import { isOpen, type Turn, turnsOf } from '../chat/turns-of.ts'
-import { useTurnsOf } from '../chat/use-live-turns.ts'
-import { transcriptOf } from '../transcripts/transcript-of.ts'
+import { useApi } from '../../../shell/app-context.ts'
+import { transcriptOf } from '../../transcripts/transcript-of.ts'
+import type { LiveTurn, LiveTurns } from '../live-turns.ts'
+import { logQuery, messagesQuery } from '../queries.ts'
+import { isOpen, type Turn, turnsOf } from '../turns-of.ts'
+import { useTurnsOf } from '../use-live-turns.ts'
 import { changedFiles, mayChangeFiles, type RunSteps } from './changed-files.ts'
 
 /** Transcripts are long, so the newest runs are read first. */

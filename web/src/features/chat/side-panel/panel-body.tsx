@@ -1,17 +1,17 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
-import { lazyPart } from '../../ui/lazy-part.tsx'
-import { SkeletonList } from '../../ui/skeleton.tsx'
-import { Tabs } from '../../ui/tabs.tsx'
-import type { LiveTurns } from '../chat/live-turns.ts'
-import { type Place, rootPlace } from '../workspace/paths.ts'
+import { lazyPart } from '../../../ui/lazy-part.tsx'
+import { SkeletonList } from '../../../ui/skeleton.tsx'
+import { Tabs } from '../../../ui/tabs.tsx'
+import { type Place, rootPlace } from '../../workspace/paths.ts'
+import type { LiveTurns } from '../live-turns.ts'
 import { ChangesPart } from './changes-part.tsx'
 import type { PanelTab, PanelTabId } from './panel-tabs.ts'
 
 const FilesPart = lazyPart(async () => (await import('./files-part.tsx')).FilesPart)
 const CanvasPart = lazyPart(async () => (await import('./canvas-part.tsx')).CanvasPart)
 const ReportsPart = lazyPart(async () => (await import('./reports-part.tsx')).ReportsPart)
-const Terminal = lazyPart(async () => (await import('../terminal/terminal-tab.tsx')).TerminalTab)
+const Terminal = lazyPart(async () => (await import('../../terminal/terminal-tab.tsx')).TerminalTab)
 
 export type PanelBodyProps = {
   agent: AgentDetails

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { transcriptOf } from '../transcripts/transcript-of.ts'
+import { transcriptOf } from '../../transcripts/transcript-of.ts'
 import { changedFiles, mayChangeFiles } from './changed-files.ts'
 
 let line = 0
