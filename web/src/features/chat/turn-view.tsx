@@ -1,14 +1,17 @@
-import { memo, useCallback, useState } from 'react'
+import { memo, Suspense, useCallback, useState } from 'react'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
+import { SkeletonText } from '../../ui/skeleton.tsx'
 import { type AnswerParts, answerParts } from './answer-parts.ts'
 import type { LiveTurn } from './live-turns.ts'
 import { Question } from './question.tsx'
 import { TurnFailure } from './turn-failure.tsx'
 import { TurnFoot } from './turn-foot.tsx'
 import { TurnProgress } from './turn-progress.tsx'
-import { TurnSteps } from './turn-steps.tsx'
 import type { TurnActions, VisibleTurn } from './visible-turns.ts'
 import { WorkFold } from './work-fold.tsx'
+
+const TurnSteps = lazyPart(async () => (await import('./turn-steps.tsx')).TurnSteps)
 
 export type TurnViewProps = Omit<VisibleTurn, 'key'> & { agentName: string; actions: TurnActions }
 
@@ -52,12 +55,14 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
             />
           )}
           {isUnfolded && (
-            <TurnSteps
-              agentName={agentName}
-              executionId={executionId}
-              transcript={readSoFar(live)}
-              isStreaming={isBusy}
-            />
+            <Suspense fallback={<SkeletonText lines={3} label="Loading steps" />}>
+              <TurnSteps
+                agentName={agentName}
+                executionId={executionId}
+                transcript={readSoFar(live)}
+                isStreaming={isBusy}
+              />
+            </Suspense>
           )}
           {answer ? <Markdown text={answer.content} /> : <Streamed parts={parts} isGrowing={isBusy} />}
         </div>
