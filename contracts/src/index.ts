@@ -26,6 +26,7 @@ import * as canvas from './conversations/canvas.ts'
 import * as canvasBlocks from './conversations/canvas-blocks.ts'
 import * as canvasShares from './conversations/canvas-shares.ts'
 import * as chat from './conversations/chat.ts'
+import * as chatShares from './conversations/chat-shares.ts'
 import * as paid from './conversations/paid.ts'
 import * as publicChat from './conversations/public-chat.ts'
 import * as publicLinks from './conversations/public-links.ts'
@@ -162,6 +163,7 @@ const modules: Record<string, unknown>[] = [
   scheduleAdmin,
   webhooks,
   chat,
+  chatShares,
   workspace,
   workspaceConversations,
   workspaceTurns,

@@ -11,7 +11,7 @@ import {
   queryInteger,
   Timestamp,
 } from '../kit/primitives.ts'
-import { FileAttachments } from '../runs/attachments.ts'
+import { FileAttachments, imageTypes } from '../runs/attachments.ts'
 import { CostEstimated } from '../runs/cost.ts'
 import { executionErrorCodes, executionStatuses, RunMetadata, ToolCall } from '../runs/executions.ts'
 import {
@@ -51,6 +51,9 @@ export const ChatSession = z
     kind: z.enum(['chat', 'workspace', 'public']),
     status: z.enum(['active', 'closed']),
     is_current: z.boolean(),
+    pinned: z.boolean().describe('Listed before the others.'),
+    archived_at: Timestamp.nullable().describe('Since then hidden from lists, unless they ask for it.'),
+    share_count: integer.describe('People who can read it through a share.'),
     started_at: Timestamp,
     last_message_at: Timestamp.nullable(),
     message_count: integer,
@@ -67,6 +70,14 @@ export type ChatSession = z.output<typeof ChatSession>
 
 export const FileNote = z.object({ name: z.string(), mimetype: z.string(), size: integer })
 export type FileNote = z.output<typeof FileNote>
+
+/** An attached file of a stored message. */
+export const StoredFile = FileNote.extend({
+  picture_id: Id.nullable().describe(
+    'The stored picture. Null for other files, which are kept by name only.',
+  ),
+})
+export type StoredFile = z.output<typeof StoredFile>
 
 export const ChatMessage = z
   .object({
@@ -85,7 +96,7 @@ export const ChatMessage = z
     tool_calls: z.array(ToolCall).nullable(),
     execution_time_ms: count,
     output_tokens: count,
-    files: z.array(FileNote).nullable(),
+    files: z.array(StoredFile).nullable(),
     error_code: z.enum(executionErrorCodes).nullable().describe('Why the turn of this message failed.'),
     rating: z.enum(['up', 'down']).nullable(),
     voice_call_id: text.describe('The voice call that the message belongs to.'),
@@ -150,12 +161,16 @@ export const sendChat = endpoint({
 
 const SessionParams = z.object({ name: z.string(), id: z.string() })
 const StatusFilter = z.enum(['active', 'closed']).optional()
+const ArchivedFilter = z
+  .enum(['exclude', 'only', 'include'])
+  .default('exclude')
+  .describe('What the list does with archived conversations.')
 
 export const listChatSessions = endpoint({
   id: 'listChatSessions',
   method: 'GET',
   path: '/api/agents/{name}/chat/sessions',
-  summary: 'Your conversations with the agent, newest first',
+  summary: 'Your conversations with the agent, pinned ones first, then newest first',
   description:
     'An admin gets the conversations of all people with `all=true`. `X-Total-Count` has the total.',
   tag,
@@ -163,6 +178,7 @@ export const listChatSessions = endpoint({
   params: AgentParams,
   query: z.object({
     status: StatusFilter,
+    archived: ArchivedFilter,
     limit: queryInteger(1, 200, 50),
     offset: queryInteger(0, 999_999_999, 0),
     all: queryBoolean(false),
@@ -249,12 +265,13 @@ export const listSessions = endpoint({
   id: 'listSessions',
   method: 'GET',
   path: '/api/agents/{name}/sessions',
-  summary: 'Your conversations with the agent as a plain list',
+  summary: 'Your conversations with the agent as a plain list, pinned ones first',
   tag,
   access: { who: 'access' },
   params: AgentParams,
   query: z.object({
     status: StatusFilter,
+    archived: ArchivedFilter,
     search: z
       .string()
       .trim()
@@ -329,18 +346,63 @@ export const getSession = endpoint({
   fails: ['agent_not_found', 'session_not_found'],
 })
 
-export const renameSession = endpoint({
-  id: 'renameSession',
+export const SessionChanges = z
+  .object({
+    title: ConversationTitle.optional(),
+    pinned: z.boolean().optional(),
+    archived: z
+      .boolean()
+      .optional()
+      .describe('An archived conversation is hidden from lists. Its next message restores it.'),
+  })
+  .refine((changes) => Object.values(changes).some((value) => value !== undefined), {
+    error: 'must set title, pinned or archived',
+  })
+export type SessionChanges = z.output<typeof SessionChanges>
+
+export const updateSession = endpoint({
+  id: 'updateSession',
   method: 'PATCH',
   path: '/api/agents/{name}/sessions/{id}',
-  summary: 'Rename a conversation',
+  summary: 'Rename, pin or archive a conversation',
   tag,
   access: { who: 'access' },
   params: SessionParams,
-  body: z.object({ title: ConversationTitle }),
+  body: SessionChanges,
   returns: ChatSession,
   fails: ['agent_not_found', 'session_not_found'],
-  audit: { type: 'execution', action: 'rename_session' },
+  audit: { type: 'execution', action: 'update_session' },
+})
+
+/** Messages and characters that a branch copies at most; older messages stay in the original only. */
+export const branchLimits = { messages: 1000, characters: 5_000_000 } as const
+
+export const branchSession = endpoint({
+  id: 'branchSession',
+  method: 'POST',
+  path: '/api/agents/{name}/sessions/{id}/branch',
+  summary: 'Start a conversation with the messages of another one up to a message',
+  description: `The original does not change, and its runs continue. The branch copies the newest ${branchLimits.messages} messages up to that one, of at most ${branchLimits.characters / 1_000_000} million characters. Its first turn gives them to the agent as text in a new session of the runtime: the newest 200 of them, up to 150,000 characters, without pictures.`,
+  tag,
+  access: { who: 'access' },
+  params: SessionParams,
+  body: z.object({ message_id: Id.describe('The last message of the branch.') }),
+  status: 201,
+  returns: ChatSession,
+  fails: ['agent_not_found', 'session_not_found', 'not_found'],
+  audit: { type: 'execution', action: 'branch_session' },
+})
+
+export const getSessionPicture = endpoint({
+  id: 'getSessionPicture',
+  method: 'GET',
+  path: '/api/agents/{name}/sessions/{id}/pictures/{picture_id}',
+  summary: 'A picture that was attached to a message of a conversation',
+  tag,
+  access: { who: 'access' },
+  params: z.object({ name: z.string(), id: z.string(), picture_id: z.string() }),
+  streams: imageTypes,
+  fails: ['agent_not_found', 'session_not_found', 'file_not_found'],
 })
 
 export const deleteSession = endpoint({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Id, queryInteger, Timestamp } from '../kit/primitives.ts'
-import { ConversationTitle, FileNote } from './chat.ts'
+import { imageTypes } from '../runs/attachments.ts'
+import { ConversationTitle, StoredFile } from './chat.ts'
 import {
   workspaceAccess as access,
   workspaceTag as tag,
@@ -176,7 +177,7 @@ export const getWorkspaceHistory = endpoint({
         my_rating: z.enum(['up', 'down']).nullable(),
         source: z.enum(sourceNames),
         voice_call_id: text,
-        files: z.array(FileNote),
+        files: z.array(StoredFile),
       }),
     ),
     in_flight_execution_id: text,
@@ -187,4 +188,16 @@ export const getWorkspaceHistory = endpoint({
     truncated: z.boolean(),
   }),
   fails: ['agent_not_found', 'session_not_found'],
+})
+
+export const getWorkspacePicture = endpoint({
+  id: 'getWorkspacePicture',
+  method: 'GET',
+  path: workspaceAgentPath('/sessions/{id}/pictures/{picture_id}'),
+  summary: 'A picture that was attached to a message of your conversation',
+  tag,
+  access,
+  params: ItemParams.extend({ picture_id: z.string() }),
+  streams: imageTypes,
+  fails: ['agent_not_found', 'session_not_found', 'file_not_found'],
 })

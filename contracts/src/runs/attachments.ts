@@ -5,11 +5,9 @@ export const maxFiles = 3
 /** Decoded bytes of one file, and of all images together. */
 export const maxFileBytes = 5 * 1024 * 1024
 export const maxImageBytes = 10 * 1024 * 1024
+export const imageTypes = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const
 export const acceptedTypes = [
-  'image/png',
-  'image/jpeg',
-  'image/gif',
-  'image/webp',
+  ...imageTypes,
   'text/plain',
   'text/markdown',
   'text/csv',

@@ -1,7 +1,12 @@
 import type { Loop } from '../background/loops.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
-import { type AgentAccess, createAgentAccess, createAgentPrincipals } from './access/index.ts'
+import {
+  type AgentAccess,
+  type AgentPrincipals,
+  createAgentAccess,
+  createAgentPrincipals,
+} from './access/index.ts'
 import type { AgentsAreaDeps } from './area-deps.ts'
 import { type Avatars, avatarRoutes, createAvatars } from './avatars/index.ts'
 import { type Credentials, createCredentials, credentialRoutes } from './credentials/index.ts'
@@ -63,6 +68,7 @@ import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/in
 export type AgentsArea = {
   agentRecords: AgentRecords
   agentAccess: AgentAccess
+  principals: AgentPrincipals
   health: Health
   disk: Disk
   templates: Templates
@@ -243,13 +249,19 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     return [...(key === null ? [] : [key]), ...known, ...bound]
   }
 
+  const principals = createAgentPrincipals({
+    ...deps,
+    ...needs,
+    agentRecords,
+    isConnectorOn: connectors.isOn,
+  })
   const runContexts = createRunContexts({
     agentRecords,
     settings,
     runContextCache,
     secretsOf,
     skillsBlock: needs.skillsBlock,
-    principals: createAgentPrincipals({ ...deps, ...needs, agentRecords, isConnectorOn: connectors.isOn }),
+    principals,
   })
 
   async function credentialsConnected(agentId: string): Promise<void> {
@@ -270,6 +282,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   return {
     agentRecords,
     agentAccess,
+    principals,
     health,
     disk,
     templates,

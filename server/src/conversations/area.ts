@@ -19,7 +19,9 @@ import {
   type Chat,
   type ChatDeps,
   chatRoutes,
+  chatShareRoutes,
   createChat,
+  createChatShares,
   visitorRetention,
   visitorRetentionKey,
 } from './chat/index.ts'
@@ -56,7 +58,7 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     calls: Pick<CallsDeps, 'telephony' | 'isOn'>
     agents: Pick<
       AgentsArea,
-      'hooks' | 'lifecycle' | 'agentRecords' | 'agentAccess' | 'agentManagement' | 'workspace'
+      'hooks' | 'lifecycle' | 'agentRecords' | 'agentAccess' | 'agentManagement' | 'workspace' | 'principals'
     >
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
@@ -85,6 +87,13 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
   const { records, runs, works, agents, identity } = deps
   const chat = createChat({ ...deps, ...records, dispatch: runs.dispatch })
   works.register(chat.workState)
+  const chatShares = createChatShares({
+    ...deps,
+    users: identity.users,
+    agentRecords: agents.agentRecords,
+    principals: agents.principals,
+    sessions: chat.sessions,
+  })
   // After chat: chat stores the message of a finished turn before other hooks run.
   const workspaceChat = createWorkspaceChat({
     ...deps,
@@ -173,6 +182,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     canvases: canvas.canvases,
     routes: [
       ...chatRoutes(chat),
+      ...chatShareRoutes(chatShares),
       ...workspaceChatRoutes(workspaceChat),
       ...voiceRoutes(voice, { sessions: chat.sessions, workspaceChat, agentRecords: agents.agentRecords }),
       ...callRoutes(calls),

@@ -57,6 +57,7 @@ import { runCosts } from './0091-run-costs.ts'
 import { demo } from './0092-demo.ts'
 import { modelCalls } from './0097-model-calls.ts'
 import { runFind } from './0093-run-find.ts'
+import { sharedConversations } from './0094-shared-conversations.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -120,6 +121,7 @@ const inThisVersion: Migration[] = [
   demo,
   modelCalls,
   runFind,
+  sharedConversations,
 ]
 
 /**

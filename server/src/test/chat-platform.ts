@@ -114,5 +114,5 @@ export async function startChatPlatform(openDb: OpenTestDb = openTestDatabase) {
   }
   const messages = async (who = 'ann') =>
     (await call(who, 'GET', '/chat/history/persistent')).json.messages as Loose[]
-  return { platform, link, clock, call, work, turn, woken, messages }
+  return { platform, chat, link, clock, call, work, turn, woken, messages }
 }

@@ -4,6 +4,7 @@ import type { Tx } from '../../ports/database/port.ts'
 import type { CheckedFile } from '../../runs/attachments/index.ts'
 import type { Dispatch, RunContext, RunRequest } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
+import { storePictures } from './pictures.ts'
 import { chatStore, type SessionRow } from './store.ts'
 import { questionOf, type Turn } from './turn.ts'
 import { requireNoTurn } from './turn-in-progress.ts'
@@ -49,8 +50,10 @@ export function createAcceptSerialTurn({ clock, dispatch, executions }: SerialTu
       sessionId: session.id,
       attachments: files,
     })
+    const now = clock.now()
+    const notes = await storePictures(tx, session, { files, now })
     await store.addMessage(
-      questionOf(row, { sessionId: session.id, files, now: clock.now() }),
+      questionOf(row, { sessionId: session.id, files: notes, now }),
       title === null ? {} : { title },
     )
     return { row, session, position }

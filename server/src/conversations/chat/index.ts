@@ -1,7 +1,7 @@
 /**
  * Chat: conversations of people, and of agents, with an agent.
- * Owns the tables `chat_sessions` and `chat_messages`. A conversation is visible only to its person (and to admins,
- * audited). A question is stored with its run, the answer with that run's end; a failed turn marks its question.
+ * Owns the tables `chat_…`. A conversation is visible only to its person, to admins (audited), and read-only to the
+ * accounts it is shared with. A question is stored with its run, the answer with that run's end; a failed turn marks its question.
  * `dispatch` delivers the runs, `RunHooks` reports their end.
  */
 
@@ -12,10 +12,13 @@ export {
   type LongReplies,
   type LongReply,
 } from './long-replies.ts'
+export { pictureAnswer } from './pictures.ts'
 export { visitorRetention, visitorRetentionKey } from './retention.ts'
 export { chatRoutes } from './routes.ts'
-export { outcomeMessage, strangerPrompt, titleOf } from './rules.ts'
+export { outcomeMessage, storedFiles, strangerPrompt, titleOf } from './rules.ts'
 export { type Chat, type ChatDeps, createChat } from './service.ts'
+export { chatShareRoutes } from './share-routes.ts'
+export { type ChatSharesDeps, createChatShares } from './shares.ts'
 export { blankSession, chatStore, type MessageRow, type SessionRow } from './store.ts'
 export { asEvents, asLines, type Item, replayedItems, turnItems } from './stream.ts'
 export type { ChatTables } from './tables.ts'

@@ -98,7 +98,9 @@ test('files are sent with the run and listed in the message', async () => {
     run.attachments.map(({ name, mimetype, size, data_base64 }) => [name, mimetype, size, data_base64]),
     [['a.txt', 'text/plain', 2, 'aGk=']],
   )
-  assert.deepEqual((await messages())[0].files, [{ name: 'a.txt', mimetype: 'text/plain', size: 2 }])
+  assert.deepEqual((await messages())[0].files, [
+    { name: 'a.txt', mimetype: 'text/plain', size: 2, picture_id: null },
+  ])
 })
 
 test('model and timeout of a session message reach the run, the timeout at most the cap', async () => {

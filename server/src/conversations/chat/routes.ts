@@ -1,4 +1,5 @@
 import {
+  branchSession,
   type ChatReply,
   closeChatSession,
   createSession,
@@ -8,13 +9,14 @@ import {
   getChatSession,
   getPersistentHistory,
   getSession,
+  getSessionPicture,
   listChatSessions,
   listSessions,
-  renameSession,
   resetChatHistory,
   resetSession,
   sendChat,
   sendSessionMessage,
+  updateSession,
 } from '@roost/contracts/conversations/chat'
 import { preferredWaitMs, prefersMinimal } from '../../http/prefer.ts'
 import {
@@ -130,7 +132,18 @@ export function chatRoutes(chat: Chat): Route[] {
     agentRoute(createSession, (call) => sessions.create(partyOf(call), call.body)),
     agentRoute(createSessionSingular, (call) => sessions.create(partyOf(call), call.body)),
     agentRoute(getSession, (call) => read(call, call.params.id, call.query)),
-    agentRoute(renameSession, (call) => sessions.rename(partyOf(call), call.params.id, call.body.title)),
+    agentRoute(updateSession, (call) => sessions.update(partyOf(call), call.params.id, call.body)),
+    agentRoute(branchSession, async (call) => {
+      const branch = await sessions.branch(partyOf(call), call.params.id, call.body.message_id)
+      call.request.note({ session_id: call.params.id, branch_id: branch.id })
+      return branch
+    }),
+    agentRoute(getSessionPicture, async (call) => {
+      const { id, picture_id } = call.params
+      const { picture, isForeign, userId } = await sessions.picture(partyOf(call), id, picture_id)
+      if (isForeign) call.request.note({ read_session: id, of_user: userId })
+      return picture
+    }),
     agentRoute(deleteSession, async (call) => {
       await sessions.remove(partyOf(call), call.params.id)
       return { message: 'The conversation is deleted.', session_id: call.params.id }

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatReply, ChatSession } from '@roost/contracts/conversations/chat'
+import type { ChatMessage, ChatReply, ChatSession, StoredFile } from '@roost/contracts/conversations/chat'
 import type { ChatMessagesTable, ChatSessionsTable } from './tables.ts'
 
 /** Whether a person holds the conversation: by account (see `holderOf`), or in the Workspace by address. */
@@ -12,6 +12,17 @@ const maxTitleLength = 80
 export function titleOf(message: string): string {
   const line = message.trim().split('\n', 1)[0]?.trim() ?? ''
   return line.length > maxTitleLength ? `${line.slice(0, maxTitleLength - 1).toWellFormed()}…` : line
+}
+
+const branchMark = ' (branch)'
+const maxNameLength = 100
+
+/** The name of a branch. A branch of a branch has the same name. */
+export function branchTitle(title: string | null): string {
+  const name = title ?? 'Conversation'
+  if (name.endsWith(branchMark)) return name
+  const room = maxNameLength - branchMark.length
+  return (name.length > room ? `${name.slice(0, room - 1).toWellFormed()}…` : name) + branchMark
 }
 
 export type ReplyForm = 'ndjson' | 'sse' | 'json'
@@ -87,10 +98,15 @@ function withConversation(intro: string, messages: readonly SpokenMessage[], mes
   ].join('\n\n')
 }
 
+/** What a session's own row does not contain. */
+export type SessionState = { inFlightExecutionId: string | null; shareCount: number }
+
+export const idleUnshared: SessionState = { inFlightExecutionId: null, shareCount: 0 }
+
 export function sessionView(
   row: ChatSessionsTable,
   agentName: string,
-  inFlightExecutionId: string | null,
+  { inFlightExecutionId, shareCount }: SessionState,
 ): ChatSession {
   return {
     id: row.id,
@@ -101,6 +117,9 @@ export function sessionView(
     kind: row.kind,
     status: row.status,
     is_current: row.current_key !== null,
+    pinned: row.pinned_at !== null,
+    archived_at: row.archived_at,
+    share_count: shareCount,
     started_at: row.started_at,
     last_message_at: row.last_message_at,
     message_count: row.message_count,
@@ -123,7 +142,7 @@ export function messageView(row: ChatMessagesTable, agentName: string): ChatMess
     content: row.content,
     timestamp: row.timestamp,
     source: row.source,
-    execution_id: row.execution_id,
+    execution_id: row.execution_id ?? row.copied_execution_id,
     cost: row.cost_micros === null ? null : row.cost_micros / 1_000_000,
     cost_estimated: row.cost_estimated === 1,
     context_used: row.context_used,
@@ -131,7 +150,7 @@ export function messageView(row: ChatMessagesTable, agentName: string): ChatMess
     tool_calls: parseColumn(row.tool_calls),
     execution_time_ms: row.execution_time_ms,
     output_tokens: row.output_tokens,
-    files: parseColumn(row.files),
+    files: storedFiles(row.files),
     // Written from an execution, so it is one of these codes.
     error_code: row.error_code as ChatMessage['error_code'],
     rating: row.rating,
@@ -150,6 +169,12 @@ export function sessionPart(row: ChatSessionsTable): ChatReply['session'] {
     cost_estimated: row.cost_estimated === 1,
     title: row.title,
   }
+}
+
+/** Notes of older releases name no picture. */
+export function storedFiles(files: string | null): StoredFile[] | null {
+  const notes = parseColumn<(Omit<StoredFile, 'picture_id'> & Partial<StoredFile>)[]>(files)
+  return notes?.map((note) => ({ ...note, picture_id: note.picture_id ?? null })) ?? null
 }
 
 /** The columns hold JSON written by this feature. */

@@ -1,5 +1,6 @@
-import type { ChatMessage, ChatSession } from '@roost/contracts/conversations/chat'
+import type { ChatMessage, ChatSession, SessionChanges } from '@roost/contracts/conversations/chat'
 import { TimestampInput } from '@roost/contracts/kit/primitives'
+import type { StreamAnswer } from '../../http/route.ts'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -9,8 +10,11 @@ import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import { holderOf } from '../../runs/dispatch/index.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
-import { messageView, sessionView } from './rules.ts'
-import { blankSession, chatStore, type MessagePosition, type SessionRow } from './store.ts'
+import { fillBranch } from './branch.ts'
+import { pictureAnswer } from './pictures.ts'
+import { idleUnshared, messageView, sessionView } from './rules.ts'
+import { shareStore } from './share-store.ts'
+import { blankSession, chatStore, type MessagePosition, type MessageRow, type SessionRow } from './store.ts'
 import { requireNoTurn } from './turn-in-progress.ts'
 
 export type SessionsDeps = {
@@ -31,16 +35,20 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
   const store = chatStore(db)
 
   async function sessionViews(agentName: string, rows: readonly SessionRow[]): Promise<ChatSession[]> {
-    const inFlight = await executions.inFlight(
-      db,
-      rows.map((row) => row.id),
+    const ids = rows.map((row) => row.id)
+    const [inFlight, shares] = [await executions.inFlight(db, ids), await shareStore(db).countsOf(ids)]
+    return rows.map((row) =>
+      sessionView(row, agentName, {
+        inFlightExecutionId: inFlight.get(row.id) ?? null,
+        shareCount: shares.get(row.id) ?? 0,
+      }),
     )
-    return rows.map((row) => sessionView(row, agentName, inFlight.get(row.id) ?? null))
   }
 
   async function oneSessionView(agentName: string, row: SessionRow): Promise<ChatSession> {
-    const inFlight = await executions.inFlight(db, [row.id])
-    return sessionView(row, agentName, inFlight.get(row.id) ?? null)
+    const [view] = await sessionViews(agentName, [row])
+    if (!view) throw new Error('One session in, none out.')
+    return view
   }
 
   /** Throws `session_not_found`. Admins may read every conversation. */
@@ -84,8 +92,15 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
     }
   }
 
+  /** A page of messages before a bound, in order. Throws `validation_error` for an invalid bound. */
+  async function page(id: string, query: { limit: number; before?: string }): Promise<MessageRow[]> {
+    return store.messages(id, query.limit, await pageBound(query.before, id))
+  }
+
   return {
     own,
+    findReadable,
+    page,
 
     /** Any conversation with the agent. Throws `session_not_found`. */
     async withAgent(on: Executor, agentId: string, id: string): Promise<SessionRow> {
@@ -120,18 +135,24 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
         }
         throw new Fault('conflict', 'Another conversation is being made the current one.')
       })
-      return sessionView(row, party.agent.name, null)
+      return sessionView(row, party.agent.name, idleUnshared)
     },
 
     async list(
       party: Party,
-      query: Page & { status?: 'active' | 'closed'; all?: boolean; search?: string | undefined },
+      query: Page & {
+        status?: 'active' | 'closed'
+        archived: 'exclude' | 'only' | 'include'
+        all?: boolean
+        search?: string | undefined
+      },
     ): Promise<{ sessions: ChatSession[]; total: number }> {
       const { caller, agent } = party
       if (query.all && !isAdmin(caller)) throw new Fault('admin_required')
       const filter = {
         agentId: agent.id,
         holderId: query.all ? null : holderOf(caller),
+        archived: query.archived,
         ...(query.status ? { status: query.status } : {}),
         ...(query.search ? { search: query.search } : {}),
       }
@@ -146,12 +167,23 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
       query: { limit: number; before?: string },
     ): Promise<{ session: ChatSession; messages: ChatMessage[]; isForeign: boolean }> {
       const row = await findReadable(party, id)
-      const rows = await store.messages(id, query.limit, await pageBound(query.before, id))
+      const rows = await page(id, query)
       return {
         session: await oneSessionView(party.agent.name, row),
         messages: rows.map((message) => messageView(message, party.agent.name)),
         isForeign: row.holder_id !== holderOf(party.caller),
       }
+    },
+
+    /** Throws `session_not_found`, `file_not_found`. `isForeign` as in `read`. */
+    async picture(
+      party: Party,
+      id: string,
+      pictureId: string,
+    ): Promise<{ picture: StreamAnswer; isForeign: boolean; userId: string }> {
+      const row = await findReadable(party, id)
+      const picture = await pictureAnswer(db, row.id, pictureId)
+      return { picture, isForeign: row.holder_id !== holderOf(party.caller), userId: row.user_id }
     },
 
     async history({ caller, agent }: Party): Promise<ChatMessage[]> {
@@ -171,11 +203,27 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
       return { messages: rows.map((row) => messageView(row, agent.name)), total }
     },
 
-    /** Also closed conversations can be renamed. */
-    async rename(party: Party, id: string, title: string): Promise<ChatSession> {
+    /** Also for closed conversations. An archived one is never the current one. */
+    async update(party: Party, id: string, changes: SessionChanges): Promise<ChatSession> {
       const row = await own(party, id)
-      await store.rename(id, title)
-      return oneSessionView(party.agent.name, { ...row, title })
+      const at = timestamp(clock.now())
+      const { title, pinned, archived } = changes
+      const updated = await store.update(id, {
+        ...(title === undefined ? {} : { title }),
+        ...(pinned === undefined ? {} : { pinned_at: pinned ? (row.pinned_at ?? at) : null }),
+        ...(archived === undefined ? {} : { archived_at: archived ? (row.archived_at ?? at) : null }),
+        ...(archived ? { current_key: null } : {}),
+      })
+      if (!updated) throw new Fault('session_not_found')
+      return oneSessionView(party.agent.name, updated)
+    },
+
+    /** Throws `not_found` for a message of another conversation. */
+    async branch(party: Party, id: string, messageId: string): Promise<ChatSession> {
+      const source = await own(party, id)
+      const blank = newSession(party, null, false)
+      const row = await db.atomically((tx) => fillBranch(tx, source, { messageId, blank }))
+      return sessionView(row, party.agent.name, idleUnshared)
     },
 
     /** Closing a closed conversation changes nothing. */
@@ -201,12 +249,13 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
         return chatStore(tx).session(id)
       })
       dropLiveProcess(row)
-      return sessionView(created ?? row, party.agent.name, null)
+      return oneSessionView(party.agent.name, created ?? row)
     },
 
     async remove(party: Party, id: string): Promise<void> {
       const row = await own(party, id)
       await db.atomically(async (tx) => {
+        await chatStore(tx).hold(id)
         await requireNoTurn(executions, tx, id)
         await chatStore(tx).remove(id)
       })

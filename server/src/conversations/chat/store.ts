@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
+import { pictureStore } from './picture-store.ts'
 import type { ChatMessagesTable, ChatSessionsTable, ChatTables } from './tables.ts'
 
 export type SessionRow = ChatSessionsTable
 export type MessageRow = ChatMessagesTable
 /** A message to insert; its position follows from the session. */
-export type NewMessage = Omit<MessageRow, 'position' | 'turn'>
+export type NewMessage = Omit<MessageRow, 'position' | 'turn' | 'copied_execution_id'>
 /** A position in the listed order. */
 export type MessagePosition = Pick<MessageRow, 'turn' | 'position'>
 
@@ -14,9 +15,23 @@ export type SessionFilter = {
   /** Null means everybody. */
   holderId: string | null
   status?: 'active' | 'closed'
+  archived: 'exclude' | 'only' | 'include'
   /** A text in the name or a message; the case of ASCII letters does not matter. */
   search?: string
 }
+
+export type SessionPatch = Partial<
+  Pick<
+    SessionRow,
+    | 'title'
+    | 'pinned_at'
+    | 'archived_at'
+    | 'current_key'
+    | 'message_count'
+    | 'last_message_at'
+    | 'remembers_from'
+  >
+>
 
 /** Initial values of a conversation. */
 export const blankSession = {
@@ -30,6 +45,8 @@ export const blankSession = {
   context_max: 0,
   runtime_session_id: null,
   remembers_from: 0,
+  pinned_at: null,
+  archived_at: null,
 } as const satisfies Partial<SessionRow>
 
 function containing(text: string) {
@@ -51,6 +68,8 @@ export function chatStore(executor: Executor) {
       .where('kind', '=', 'chat')
       .$if(filter.holderId !== null, (q) => q.where('holder_id', '=', filter.holderId ?? ''))
       .$if(filter.status !== undefined, (q) => q.where('status', '=', filter.status ?? 'active'))
+      .$if(filter.archived === 'exclude', (q) => q.where('archived_at', 'is', null))
+      .$if(filter.archived === 'only', (q) => q.where('archived_at', 'is not', null))
       .$if(!!filter.search, (q) => q.where(containing(filter.search ?? '')))
 
   return {
@@ -89,6 +108,7 @@ export function chatStore(executor: Executor) {
     async sessions(filter: SessionFilter, page: { limit: number; offset: number }): Promise<SessionRow[]> {
       return matching(filter)
         .selectAll()
+        .orderBy(sql`case when pinned_at is null then 1 else 0 end`)
         .orderBy('started_at', 'desc')
         .orderBy('id')
         .limit(page.limit)
@@ -128,6 +148,17 @@ export function chatStore(executor: Executor) {
       await db.updateTable('chat_sessions').set({ title }).where('id', '=', id).execute()
     },
 
+    /** Returns null when the session is deleted. */
+    async update(id: string, patch: SessionPatch): Promise<SessionRow | null> {
+      const row = await db
+        .updateTable('chat_sessions')
+        .set(patch)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst()
+      return row ?? null
+    },
+
     /** The account that is notified of replies. A person may have none when the conversation begins. */
     async setUser(id: string, userId: string): Promise<void> {
       await db.updateTable('chat_sessions').set({ user_id: userId }).where('id', '=', id).execute()
@@ -150,10 +181,13 @@ export function chatStore(executor: Executor) {
       await db.updateTable('chat_sessions').set({ runtime_session_id: null }).where('id', '=', id).execute()
     },
 
+    /** Foreign keys delete its shares. Pictures stay while a branch shows them; the session must be locked. */
     async remove(id: string): Promise<void> {
+      const pictures = await pictureStore(executor).idsOf(id)
       await db.deleteFrom('chat_task_results').where('session_id', '=', id).execute()
       await db.deleteFrom('chat_messages').where('session_id', '=', id).execute()
       await db.deleteFrom('chat_sessions').where('id', '=', id).execute()
+      await pictureStore(executor).removeUnused(pictures)
     },
 
     async removeOfAgent(agentId: string): Promise<void> {
@@ -161,6 +195,7 @@ export function chatStore(executor: Executor) {
       await db.deleteFrom('chat_task_results').where('session_id', 'in', ofAgent).execute()
       await db.deleteFrom('chat_messages').where('session_id', 'in', ofAgent).execute()
       await db.deleteFrom('chat_sessions').where('agent_id', '=', agentId).execute()
+      await pictureStore(executor).removeOfAgent(agentId)
     },
 
     /** Deletes the conversations of all holders with this prefix. */
@@ -177,7 +212,10 @@ export function chatStore(executor: Executor) {
     },
 
     /** Appends a message. Updating the session's row serializes concurrent writers. */
-    async addMessage(message: NewMessage, patch: Partial<Pick<SessionRow, 'title'>> = {}): Promise<void> {
+    async addMessage(
+      message: NewMessage,
+      patch: Pick<SessionPatch, 'title' | 'archived_at'> = {},
+    ): Promise<void> {
       const { message_count } = await db
         .updateTable('chat_sessions')
         .set((e) => ({
@@ -190,7 +228,12 @@ export function chatStore(executor: Executor) {
         .executeTakeFirstOrThrow()
       await db
         .insertInto('chat_messages')
-        .values({ ...message, position: message_count, turn: turnOf(message, message_count) })
+        .values({
+          ...message,
+          copied_execution_id: null,
+          position: message_count,
+          turn: turnOf(message, message_count),
+        })
         .execute()
     },
 

@@ -23,6 +23,8 @@ export type ChatSessionsTable = {
   runtime_session_id: string | null
   /** Messages up to this position were cleared by a reset. */
   remembers_from: number
+  pinned_at: string | null
+  archived_at: string | null
 }
 
 export type ChatMessagesTable = {
@@ -37,6 +39,8 @@ export type ChatMessagesTable = {
   timestamp: string
   source: 'text' | 'voice' | 'schedule' | 'reminder'
   execution_id: string | null
+  /** In a branch: the run of the original message, whose steps it shows. */
+  copied_execution_id: string | null
   cost_micros: number | null
   cost_estimated: number
   context_used: number | null
@@ -57,8 +61,28 @@ export type ChatMessagesTable = {
 /** Tasks whose end becomes a message of a conversation; removed at that end. */
 export type ChatTaskResultsTable = { execution_id: string; session_id: string }
 
+/** The bytes of attached pictures. */
+export type ChatPicturesTable = {
+  id: string
+  agent_id: string
+  holder_id: string
+  mimetype: string
+  size: number
+  created_at: string
+  data_base64: string
+}
+
+/** The conversations that show a picture: the one it was sent in, and its branches. */
+export type ChatSessionPicturesTable = { session_id: string; picture_id: string }
+
+/** Accounts that may read a conversation of another person. */
+export type ChatSharesTable = { id: string; session_id: string; user_id: string; created_at: string }
+
 export type ChatTables = {
   chat_sessions: ChatSessionsTable
   chat_messages: ChatMessagesTable
   chat_task_results: ChatTaskResultsTable
+  chat_pictures: ChatPicturesTable
+  chat_session_pictures: ChatSessionPicturesTable
+  chat_shares: ChatSharesTable
 }

@@ -4,6 +4,7 @@ import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/index.ts'
 import type { JoinConversation } from '../../runs/tasks/index.ts'
+import { storePictures } from './pictures.ts'
 import { isPerson, titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
 import { chatStore, type MessageRow, type NewMessage, type SessionRow } from './store.ts'
@@ -42,7 +43,9 @@ export function createJoinConversation({ clock, sessions }: TaskResultsDeps): Jo
         if (keeps === 'nothing') return
         await store.awaitResult(row.id, session.id)
         if (keeps === 'result') return
-        const message = questionOf(row, { sessionId: session.id, files, now: clock.now() })
+        const now = clock.now()
+        const notes = await storePictures(tx, session, { files, now })
+        const message = questionOf(row, { sessionId: session.id, files: notes, now })
         const question = { ...message, is_aside: 1 }
         await store.addMessage(question, session.title === null ? { title: titleOf(row.message) } : {})
       },

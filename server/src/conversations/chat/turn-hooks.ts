@@ -33,8 +33,9 @@ export function registerTurnHooks(hooks: RunHooks, { events, executions }: TurnH
       const message = withAsides(newAsides(earlier), row.message)
       return { message, resumeSessionId: session.runtime_session_id }
     }
-    const wasAnswered = earlier.some(({ role }) => role === 'assistant')
-    const message = wasAnswered ? withHistory(earlier, row.message) : row.message
+    // Messages of a branch have no run here: they were never sent to this session's runtime.
+    const isKnown = earlier.some(({ role, execution_id }) => role === 'assistant' || execution_id === null)
+    const message = isKnown ? withHistory(earlier, row.message) : row.message
     return { message, resumeSessionId: null }
   })
 

@@ -1,4 +1,4 @@
-import type { FileNote, SessionMessageBody } from '@roost/contracts/conversations/chat'
+import type { SessionMessageBody, StoredFile } from '@roost/contracts/conversations/chat'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -6,6 +6,7 @@ import type { Tx } from '../../ports/database/port.ts'
 import { checkFiles } from '../../runs/attachments/index.ts'
 import { type Dispatch, modelOf, sourceOf, triggerOf } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
+import { storePictures } from './pictures.ts'
 import { titleOf } from './rules.ts'
 import type { Party, Sessions } from './sessions.ts'
 import { chatStore, type NewMessage, type SessionRow } from './store.ts'
@@ -69,10 +70,13 @@ export function createAcceptTurn({ clock, dispatch, sessions, agentName }: TurnD
         sessionId: session.id,
         attachments: files,
       })
-      await store.addMessage(
-        questionOf(row, { sessionId: session.id, files, now: clock.now() }),
-        session.title === null ? { title: titleOf(request.message) } : {},
-      )
+      const now = clock.now()
+      const notes = await storePictures(tx, session, { files, now })
+      // A new message returns an archived conversation to the list.
+      await store.addMessage(questionOf(row, { sessionId: session.id, files: notes, now }), {
+        archived_at: null,
+        ...(session.title === null ? { title: titleOf(request.message) } : {}),
+      })
       await within(tx, row.id)
       return { row, session, position }
     })
@@ -82,7 +86,7 @@ export function createAcceptTurn({ clock, dispatch, sessions, agentName }: TurnD
 /** The person's message as it is stored. */
 export function questionOf(
   row: Pick<ExecutionRow, 'id' | 'message'>,
-  details: { sessionId: string; files: readonly FileNote[]; now: Date },
+  details: { sessionId: string; files: readonly StoredFile[]; now: Date },
 ): NewMessage {
   return {
     id: newId(),
@@ -92,7 +96,7 @@ export function questionOf(
     timestamp: timestamp(details.now),
     source: 'text',
     execution_id: row.id,
-    files: fileNotes(details.files),
+    files: details.files.length > 0 ? JSON.stringify(details.files) : null,
     is_aside: 0,
     ...emptyFigures,
   }
@@ -115,10 +119,4 @@ export const emptyFigures = {
 /** Throws `conflict`. */
 export function requireOpen(session: SessionRow): void {
   if (session.status === 'closed') throw new Fault('conflict', 'This conversation is closed.')
-}
-
-/** The stored description of a message's files; null for none. */
-export function fileNotes(files: readonly FileNote[]): string | null {
-  if (files.length === 0) return null
-  return JSON.stringify(files.map(({ name, mimetype, size }) => ({ name, mimetype, size })))
 }

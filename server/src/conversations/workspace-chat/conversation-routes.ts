@@ -30,6 +30,9 @@ export function conversationRoutes(workspace: WorkspaceChat): Route[] {
     withAgent(endpoints.getWorkspaceHistory, ({ principal, agent, query }) =>
       conversations.history(principal, agent, query),
     ),
+    withAgent(endpoints.getWorkspacePicture, ({ principal, agent, params }) =>
+      conversations.picture(principal, agent, { id: params.id, pictureId: params.picture_id }),
+    ),
 
     withAgent(turnEndpoints.sendWorkspaceChat, async ({ principal, agent, body, request }) => {
       const key = request.header('idempotency-key')

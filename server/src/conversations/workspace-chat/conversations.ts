@@ -6,7 +6,7 @@ import { newId } from '../../kit/ids.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import type { Executions } from '../../runs/executions/index.ts'
-import { blankSession, chatStore, requireNoTurn, type SessionRow } from '../chat/index.ts'
+import { blankSession, chatStore, pictureAnswer, requireNoTurn, type SessionRow } from '../chat/index.ts'
 import type { Principal } from './principal.ts'
 import type { Roster } from './roster.ts'
 import { workspaceStore } from './store.ts'
@@ -218,6 +218,12 @@ export function createConversations(deps: ConversationsDeps) {
         last_turn_outcome: running === null ? outcomeOf(messages.at(-1)) : null,
         truncated: (messages[0]?.position ?? 1) > 1,
       }
+    },
+
+    /** Throws `session_not_found`, `file_not_found`. */
+    async picture(principal: Principal, agent: Agent, { id, pictureId }: { id: string; pictureId: string }) {
+      const row = await own(principal, agent.id, id)
+      return pictureAnswer(db, row.id, pictureId)
     },
 
     /** Throws `not_found` for anything but an answer in an own conversation with this agent. */

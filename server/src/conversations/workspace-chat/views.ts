@@ -1,5 +1,5 @@
 import type { Conversation } from '@roost/contracts/conversations/workspace-conversations'
-import { type MessageRow, outcomeMessage, type SessionRow } from '../chat/index.ts'
+import { type MessageRow, outcomeMessage, type SessionRow, storedFiles } from '../chat/index.ts'
 import type { ChatStatesTable } from './tables.ts'
 
 /** Unique key of the Main conversation of a person with an agent. */
@@ -40,9 +40,7 @@ export function messageView(row: MessageRow) {
     my_rating: row.rating,
     source: row.source,
     voice_call_id: row.voice_call_id,
-    // Written by the chat feature as a list of notes.
-    files:
-      row.files === null ? [] : (JSON.parse(row.files) as { name: string; mimetype: string; size: number }[]),
+    files: storedFiles(row.files) ?? [],
   }
 }
 

@@ -37,6 +37,7 @@ export const rateRules = {
   setup: rule('setup', 30, 10 * minute, 'process'),
   // person
   keyCreation: rule('key-creation', 300, hour, 'open'),
+  conversationShare: rule('conversation-share', 30, hour, 'process'),
   socketTicket: rule('socket-ticket', 300, minute, 'open'),
   // source
   event: rule('event', 600, minute, 'open'),

@@ -10,6 +10,7 @@ import type { Route } from '../../../http/route.ts'
 import type { Identify } from '../../../identity/access/index.ts'
 import { createDevices } from '../../../identity/devices/index.ts'
 import { createEmailCodes } from '../../../identity/email-login/index.ts'
+import type { Users } from '../../../identity/users/index.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import type { Db } from '../../../ports/database/port.ts'
@@ -18,7 +19,7 @@ import { createFakeMailer } from '../../../ports/mail/fake.ts'
 import type { Starter } from '../../../runs/playbooks/index.ts'
 import type { OpenTestDb } from '../../../test/dialects.ts'
 import { agentFact, resultOf, startRunPlatform } from '../../../test/run-platform.ts'
-import { createChat } from '../../chat/index.ts'
+import { type Chat, createChat } from '../../chat/index.ts'
 import {
   createWorkspaceChat,
   type WorkspaceChat,
@@ -45,6 +46,8 @@ export type WorkspaceWorldOptions = {
     events: Outbox
     area: AgentsArea
     workspace: WorkspaceChat
+    chat: Chat
+    users: Users
     identify: Identify
   }): Route[]
 }
@@ -112,8 +115,8 @@ export async function openWorkspaceWorld(
         },
       })
       const identify: Identify = (authorization) => world.identity.identify(authorization)
-      const parts = { db, clock, vault, limits, events, area, workspace: built.workspace, identify }
-      return [...workspaceChatRoutes(built.workspace), ...more(parts)]
+      const parts = { db, clock, vault, limits, events, area, chat, users, identify }
+      return [...workspaceChatRoutes(built.workspace), ...more({ ...parts, workspace: built.workspace })]
     },
   })
   const workspace = built.workspace ?? assert.fail('the Workspace was not built')
