@@ -91,8 +91,8 @@ describe('the page', () => {
       .getByText(/^len=\d+$/)
       .waitFor()
     await copyAnswer(turn(page)).focus()
-    // "Ask again" and the link to the run are in between.
-    for (let stop = 0; stop < 3; stop += 1) await page.keyboard.press('Tab')
+    // "Ask again", "Branch from here" and the link to the run are in between.
+    for (let stop = 0; stop < 4; stop += 1) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await turn(page).getByText('The agent answered directly').waitFor()
     await tab.context.close()

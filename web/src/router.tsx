@@ -282,6 +282,16 @@ const account = createRoute({
   path: '/account',
 }).lazy(() => loadCode(() => import('./pages/account.tsx').then((page) => page.route)))
 
+const sharedList = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/shared',
+}).lazy(() => loadCode(() => import('./pages/shared-conversation.tsx').then((page) => page.listRoute)))
+
+const sharedConversation = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/shared/$id',
+}).lazy(() => loadCode(() => import('./pages/shared-conversation.tsx').then((page) => page.route)))
+
 const mobile = createRoute({
   getParentRoute: () => signedIn,
   path: '/m',
@@ -377,6 +387,8 @@ const routeTree = root.addChildren([
     audit,
     settings,
     account,
+    sharedList,
+    sharedConversation,
     mobile,
   ]),
   workspace.addChildren([

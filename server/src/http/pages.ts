@@ -28,6 +28,8 @@ const pagePaths = [
   '/workspace/*',
   '/chat/*',
   '/canvas/*',
+  '/shared',
+  '/shared/*',
   '/m',
   '/help',
   '/help/*',

@@ -1,9 +1,10 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import type { ChatSession } from '@roost/contracts/conversations/chat'
+import type { ChatSession, SessionChanges } from '@roost/contracts/conversations/chat'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { MessageSquarePlus, MessagesSquare, PanelRight } from 'lucide-react'
 import { Suspense, useState } from 'react'
+import { describeFault } from '../../lib/fault.ts'
 import { storeReply } from '../../live/store-reply.ts'
 import { useApi } from '../../shell/app-context.ts'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -11,13 +12,15 @@ import { Sheet } from '../../ui/dialog.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
+import { toast } from '../../ui/toast.tsx'
 import { useDebounced } from '../../ui/use-debounced.ts'
 import { Conversation } from './conversation.tsx'
 import {
+  archivedQuery,
   beginSession,
+  changeSession,
   chatKeys,
   foundSessionsQuery,
-  nameSession,
   sessionsQuery,
   turnCalls,
 } from './queries.ts'
@@ -29,6 +32,7 @@ import { useLiveTurns } from './use-live-turns.ts'
 import { useSessionRemoval } from './use-session-removal.ts'
 
 const RenameDialog = lazyPart(async () => (await import('./rename-dialog.tsx')).RenameDialog)
+const ShareDialog = lazyPart(async () => (await import('./share-dialog.tsx')).ShareDialog)
 
 const route = getRouteApi('/signed-in/agents/$name')
 /** The `session` parameter of a conversation that has not begun. */
@@ -64,9 +68,12 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
   const { pending, remove } = useSessionRemoval(name)
   const [model, setModel] = useState<string | null>(null)
   const [renamed, setRenamed] = useState<ChatSession | null>(null)
+  const [sharedId, setSharedId] = useState<string | null>(null)
+  const [showsArchived, setShowsArchived] = useState(false)
   const [search, setSearch] = useState('')
   const searched = useDebounced(search.trim(), 250)
   const found = useQuery({ ...foundSessionsQuery(api, name, searched), placeholderData: keepPreviousData })
+  const archived = useQuery({ ...archivedQuery(api, name), enabled: showsArchived })
   const withPending = (all: readonly ChatSession[]) =>
     all
       .filter(({ id }) => pending.get(id) !== 'delete')
@@ -83,13 +90,44 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
     found: search.trim() !== '' && found.data ? withPending(found.data) : null,
     search,
     onSearch: setSearch,
+    archived: showsArchived ? (archived.data ? withPending(archived.data) : 'loading') : null,
+    onArchived: setShowsArchived,
     selected,
     onRename: setRenamed,
+    onShare: ({ id }) => setSharedId(id),
+    onPin: (session) => void change(session, { pinned: !session.pinned }),
+    onArchive: (session) => void archive(session),
     onClose: (session) => remove(session, 'close'),
     onDelete(session) {
       remove(session, 'delete')
       if (session.id === selected) void navigate({ search: { tab: 'chat' } })
     },
+  }
+  async function change({ id }: ChatSession, changes: SessionChanges): Promise<boolean> {
+    try {
+      await changeSession(api, name, id, changes)
+      await queries.invalidateQueries({ queryKey: chatKeys.all(name) })
+      return true
+    } catch (error) {
+      const { sentence, code } = describeFault(error)
+      toast({ title: sentence, description: code, tone: 'danger' })
+      return false
+    }
+  }
+  /** Archives a conversation, or restores it. */
+  async function archive(session: ChatSession): Promise<void> {
+    if (session.archived_at !== null) return void (await change(session, { archived: false }))
+    if (!(await change(session, { archived: true }))) return
+    if (session.id === selected) void navigate({ search: { tab: 'chat' } })
+    toast({
+      title: 'Conversation archived',
+      description: titleOf(session),
+      action: { label: 'Undo', onAction: () => void change(session, { archived: false }) },
+    })
+  }
+  async function onBranched(session: ChatSession): Promise<void> {
+    await storeReply<ChatSession[]>(queries, chatKeys.list(name), (now = []) => [session, ...now])
+    go(session.id)
   }
   async function onBegin(): Promise<ChatSession> {
     const session = await beginSession(api, name)
@@ -115,17 +153,23 @@ function Chat({ agent, sessions, requestedId }: ChatProps) {
           onModel={setModel}
           onBegin={onBegin}
           onBegun={(session) => go(session.id, true)}
+          onBranched={onBranched}
           onLeave={() => go(newSession)}
         />
       </div>
       <SidePanel panel={panel} tabs={panelTabs} agent={agent} sessionId={selected} turns={turns} />
+      {sharedId !== null && (
+        <Suspense fallback={null}>
+          <ShareDialog agentName={name} sessionId={sharedId} onClose={() => setSharedId(null)} />
+        </Suspense>
+      )}
       {renamed && (
         <Suspense fallback={null}>
           <RenameDialog
             title={titleOf(renamed)}
             onClose={() => setRenamed(null)}
             onRename={async (title) => {
-              await nameSession(api, name, renamed.id, title)
+              await changeSession(api, name, renamed.id, { title })
               await queries.invalidateQueries({ queryKey: chatKeys.all(name) })
             }}
           />
@@ -140,7 +184,8 @@ type PhoneBarProps = { list: SessionListProps; onNew: () => void; onPanel: () =>
 /** On phones the list of conversations and the side panel are behind buttons. */
 function PhoneBar({ list, onNew, onPanel }: PhoneBarProps) {
   const [isOpen, setOpen] = useState(false)
-  const current = list.sessions.find(({ id }) => id === list.selected)
+  const archived = list.archived === 'loading' ? null : list.archived
+  const current = [...list.sessions, ...(archived ?? [])].find(({ id }) => id === list.selected)
   return (
     <div className="flex items-center gap-2 border-b border-line px-3 py-1.5 md:hidden">
       <Button

@@ -41,12 +41,14 @@ export type ConversationProps = {
   /** Creates the conversation for the first message. */
   onBegin: () => Promise<ChatSession>
   onBegun: (session: ChatSession) => void
+  /** Switches to a branch of this conversation. */
+  onBranched: (session: ChatSession) => Promise<void>
   /** Switches to a new conversation. */
   onLeave: () => void
 }
 
 export function Conversation(props: ConversationProps) {
-  const { agent, sessionId, turns, isClosing, model, onModel, onBegin, onBegun, onLeave } = props
+  const { agent, sessionId, turns, isClosing, model, onModel, onBegin, onBegun, onBranched, onLeave } = props
   const { name } = agent
   const messages = useInfiniteQuery({
     ...messagesQuery(useApi(), name, sessionId ?? ''),
@@ -62,7 +64,7 @@ export function Conversation(props: ConversationProps) {
   const input = useRef<HTMLTextAreaElement>(null)
   const actions = useTurnActions({
     agentName: name,
-    ...{ sessionId, turns, composer, model, input, onBegin, onBegun },
+    ...{ sessionId, turns, composer, model, input, onBegin, onBegun, onBranched },
   })
   const stoppable = turnToStop(live)
 

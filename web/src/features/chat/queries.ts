@@ -1,13 +1,16 @@
 import type { Client } from '@roost/contracts/client'
 import {
+  branchSession,
   type ChatSession,
   closeChatSession,
   createSession,
   deleteSession,
   getChatSession,
+  getSessionPicture,
   listSessions,
-  renameSession,
+  type SessionChanges,
   sendSessionMessage,
+  updateSession,
 } from '@roost/contracts/conversations/chat'
 import {
   getExecution,
@@ -19,6 +22,7 @@ import { infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/
 import { ofAgent, ofAgentWhenTriggeredBy, runEvents, staleOn } from '../../live/stale.ts'
 import { runKeys } from '../executions/queries.ts'
 import type { LiveTurnsDeps } from './live-turns.ts'
+import type { PictureSource } from './stored-picture.tsx'
 
 export const chatKeys = {
   /** Key of all conversations of the user with an agent. */
@@ -33,7 +37,7 @@ const chatTriggers = ['chat', 'session', 'mcp', 'self_task']
 staleOn(runEvents, ofAgentWhenTriggeredBy(chatTriggers, chatKeys.all))
 staleOn(['chat_response_ready'], ofAgent(chatKeys.all))
 
-/** The user's own conversations with an agent, latest first. */
+/** The user's own conversations with an agent without archived ones, latest first. */
 export const sessionsQuery = (api: Client, name: string) =>
   queryOptions({
     queryKey: chatKeys.list(name),
@@ -41,12 +45,23 @@ export const sessionsQuery = (api: Client, name: string) =>
       api.call(listSessions, { params: { name }, query: { limit: '200' }, signal }).then(byLatest),
   })
 
-/** Those with a text in their name or messages, latest first. */
+export const archivedQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...chatKeys.all(name), 'archived'] as const,
+    queryFn: ({ signal }) =>
+      api
+        .call(listSessions, { params: { name }, query: { limit: '200', archived: 'only' }, signal })
+        .then(byLatest),
+  })
+
+/** Those with a text in their name or messages, also archived ones, latest first. */
 export const foundSessionsQuery = (api: Client, name: string, search: string) =>
   queryOptions({
     queryKey: [...chatKeys.all(name), 'found', search] as const,
     queryFn: ({ signal }) =>
-      api.call(listSessions, { params: { name }, query: { limit: '50', search }, signal }).then(byLatest),
+      api
+        .call(listSessions, { params: { name }, query: { limit: '50', search, archived: 'include' }, signal })
+        .then(byLatest),
     enabled: search !== '',
   })
 
@@ -93,8 +108,18 @@ export const beginSession = (api: Client, name: string) =>
 export const closeSession = (api: Client, name: string, id: string) =>
   api.call(closeChatSession, { params: { name, id } })
 
-export const nameSession = (api: Client, name: string, id: string, title: string) =>
-  api.call(renameSession, { params: { name, id }, body: { title } })
+export const changeSession = (api: Client, name: string, id: string, changes: SessionChanges) =>
+  api.call(updateSession, { params: { name, id }, body: changes })
+
+export const branchFrom = (api: Client, name: string, id: string, messageId: string) =>
+  api.call(branchSession, { params: { name, id }, body: { message_id: messageId } })
+
+/** The pictures of one conversation. */
+export const picturesOf = (api: Client, name: string, id: string): PictureSource => ({
+  // Not below `chatKeys`: a picture never changes.
+  key: ['pictures', id],
+  open: (picture_id, signal) => api.open(getSessionPicture, { params: { name, id, picture_id }, signal }),
+})
 
 export const removeSession = (api: Client, name: string, id: string) =>
   api.call(deleteSession, { params: { name, id } })

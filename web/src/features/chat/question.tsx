@@ -1,7 +1,6 @@
-import type { ChatMessage, FileNote } from '@roost/contracts/conversations/chat'
-import { BellRing, CalendarClock, FileText, Mic, Pencil } from 'lucide-react'
+import type { ChatMessage, StoredFile } from '@roost/contracts/conversations/chat'
+import { BellRing, CalendarClock, Mic, Pencil } from 'lucide-react'
 import { useState } from 'react'
-import { formatBytes } from '../../lib/format.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { IconButton } from '../../ui/button.tsx'
 import { cx } from '../../ui/class-names.ts'
@@ -9,25 +8,30 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { isImage } from './attachments.ts'
 import type { SentQuestion } from './live-turns.ts'
+import { FileChip, Picture, type PictureSource, StoredPicture } from './stored-picture.tsx'
 
 /** In characters. Longer questions are collapsed to their beginning. */
 const foldedAt = 1500
 
 export type QuestionProps = {
-  stored: ChatMessage | null
+  /** Heading for screen readers; default `You`. */
+  author?: string
+  stored: Pick<ChatMessage, 'content' | 'timestamp' | 'source' | 'files'> | null
+  /** Null while no message is stored. */
+  pictures: PictureSource | null
   live: (SentQuestion & { at: string }) | null
   /** Copies the message into the message field. Null while the turn is running or failed. */
   onEdit: (() => void) | null
 }
 
 /** The user's message as plain text. */
-export function Question({ stored, live, onEdit }: QuestionProps) {
+export function Question({ author = 'You', stored, live, pictures, onEdit }: QuestionProps) {
   const [isWhole, setWhole] = useState(false)
   const text = stored?.content ?? live?.message ?? ''
   const isLong = text.length > foldedAt
   return (
     <div className="group/question flex min-w-0 flex-col items-end gap-1">
-      <h2 className="sr-only">You</h2>
+      <h2 className="sr-only">{author}</h2>
       <div className="max-w-[85%] min-w-0 rounded-xl rounded-br-sm border border-line bg-surface px-3.5 py-2">
         <p
           className={cx(
@@ -47,7 +51,7 @@ export function Question({ stored, live, onEdit }: QuestionProps) {
             {isWhole ? 'Show less' : `Show all ${text.length.toLocaleString('en')} characters`}
           </button>
         )}
-        <Files notes={stored?.files ?? live?.files ?? []} live={live} />
+        <Files notes={stored?.files ?? live?.files ?? []} live={live} pictures={pictures} />
       </div>
       <div className="flex items-center gap-2 text-xs text-faint">
         {stored && <Source source={stored.source} />}
@@ -68,34 +72,39 @@ export function Question({ stored, live, onEdit }: QuestionProps) {
   )
 }
 
-/** Images sent from this page are shown. For others the platform stores only the names. */
-function Files({ notes, live }: { notes: readonly Partial<FileNote>[]; live: SentQuestion | null }) {
+type FilesProps = {
+  notes: readonly Partial<StoredFile>[]
+  live: SentQuestion | null
+  pictures: PictureSource | null
+}
+
+/** Pictures are shown, other files are listed by name. */
+function Files({ notes, live, pictures }: FilesProps) {
   if (notes.length === 0) return null
   return (
     <ul aria-label="Attachments" className="mt-2 mb-0.5 flex flex-wrap gap-1.5">
-      {notes.map((note, index) => {
-        const attachment = live?.files[index]
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the files of a message never change
-          <li key={index} className="max-w-full">
-            {attachment && isImage(attachment.mimetype) ? (
-              <img
-                src={`data:${attachment.mimetype};base64,${attachment.data_base64}`}
-                alt={note.name}
-                className="max-h-40 max-w-full rounded-md border border-line"
-              />
-            ) : (
-              <span className="inline-flex max-w-full items-center gap-1.5 rounded-md border border-line bg-sunken px-2 py-1 text-xs text-muted">
-                <FileText aria-hidden className="size-3.5 shrink-0" />
-                <span className="truncate">{note.name}</span>
-                {note.size !== undefined && <span className="text-faint">{formatBytes(note.size)}</span>}
-              </span>
-            )}
-          </li>
-        )
-      })}
+      {notes.map((note, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the files of a message never change
+        <li key={index} className="max-w-full">
+          <OneFile note={note} attachment={live?.files[index]} pictures={pictures} />
+        </li>
+      ))}
     </ul>
   )
+}
+
+type OneFileProps = Pick<FilesProps, 'pictures'> & {
+  note: Partial<StoredFile>
+  /** Present when this page has sent it. */
+  attachment: SentQuestion['files'][number] | undefined
+}
+
+function OneFile({ note: { name = '', size, picture_id }, attachment, pictures }: OneFileProps) {
+  if (attachment && isImage(attachment.mimetype))
+    return <Picture url={`data:${attachment.mimetype};base64,${attachment.data_base64}`} name={name} />
+  if (picture_id && pictures)
+    return <StoredPicture source={pictures} pictureId={picture_id} name={name} size={size ?? 0} />
+  return <FileChip name={name} size={size} />
 }
 
 function Source({ source }: { source: ChatMessage['source'] }) {

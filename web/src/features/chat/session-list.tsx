@@ -1,7 +1,22 @@
 import type { ChatSession } from '@roost/contracts/conversations/chat'
 import { Link } from '@tanstack/react-router'
-import { Archive, MessageSquarePlus, MoreHorizontal, Pencil, Trash2 } from 'lucide-react'
+import {
+  Archive,
+  ArchiveRestore,
+  ChevronRight,
+  Lock,
+  MessageSquarePlus,
+  MoreHorizontal,
+  Pencil,
+  Pin,
+  PinOff,
+  Share2,
+  Trash2,
+  Users,
+} from 'lucide-react'
+import { Fragment } from 'react'
 import { buttonClass, IconButton } from '../../ui/button.tsx'
+import { cx } from '../../ui/class-names.ts'
 import { Cost } from '../../ui/cost.tsx'
 import { SearchInput } from '../../ui/input.tsx'
 import { Menu } from '../../ui/menu.tsx'
@@ -15,9 +30,17 @@ export type SessionListProps = {
   found: readonly ChatSession[] | null
   search: string
   onSearch: (text: string) => void
+  /** The archived conversations; null while they are hidden. */
+  archived: readonly ChatSession[] | 'loading' | null
+  onArchived: (isShown: boolean) => void
   /** Null: a conversation that has not begun. */
   selected: string | null
   onRename: (session: ChatSession) => void
+  onShare: (session: ChatSession) => void
+  /** Pins the conversation, or unpins it. */
+  onPin: (session: ChatSession) => void
+  /** Archives the conversation, or restores it. */
+  onArchive: (session: ChatSession) => void
   onClose: (session: ChatSession) => void
   onDelete: (session: ChatSession) => void
   /** Called when a conversation is chosen. */
@@ -27,11 +50,11 @@ export type SessionListProps = {
 /** A short list needs no search. */
 const searchedFrom = 6
 
-/** The user's conversations with an agent, latest first, closed ones below. */
+/** The user's conversations with an agent: pinned ones, the latest, closed ones, and archived ones on request. */
 export function SessionList(props: SessionListProps) {
   const { agentName, sessions, found, search, onSearch, selected, onChosen } = props
   const listed = found ?? sessions
-  const closed = listed.filter(({ status }) => status === 'closed')
+  const groups = groupsOf(listed)
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <div className="px-3 pt-3 pb-2">
@@ -63,15 +86,56 @@ export function SessionList(props: SessionListProps) {
             No conversation contains “{search.trim()}”.
           </p>
         )}
-        <SessionGroup {...props} sessions={listed.filter(({ status }) => status === 'active')} />
-        {closed.length > 0 && (
-          <>
-            <h2 className="px-2 pt-4 pb-1 text-xs font-medium text-faint">Closed</h2>
-            <SessionGroup {...props} sessions={closed} />
-          </>
-        )}
+        {groups.map(({ heading, sessions: group }) => (
+          <Fragment key={heading}>
+            {heading && <h2 className="px-2 pt-3 pb-1 text-xs font-medium text-faint">{heading}</h2>}
+            <SessionGroup {...props} sessions={group} />
+          </Fragment>
+        ))}
+        {found === null && <Archived {...props} />}
       </nav>
     </div>
+  )
+}
+
+/** The groups with at least one conversation. */
+function groupsOf(listed: readonly ChatSession[]) {
+  const unarchived = listed.filter(({ archived_at }) => archived_at === null)
+  const active = unarchived.filter(({ status }) => status === 'active')
+  return [
+    { heading: 'Pinned', sessions: unarchived.filter(({ pinned }) => pinned) },
+    { heading: null, sessions: active.filter(({ pinned }) => !pinned) },
+    {
+      heading: 'Closed',
+      sessions: unarchived.filter(({ status, pinned }) => status === 'closed' && !pinned),
+    },
+    { heading: 'Archived', sessions: listed.filter(({ archived_at }) => archived_at !== null) },
+  ].filter(({ sessions }) => sessions.length > 0)
+}
+
+/** Archived conversations load when their section is opened. */
+function Archived(props: SessionListProps) {
+  const { archived, onArchived } = props
+  const isOpen = archived !== null
+  return (
+    <>
+      <h2 className="pt-3">
+        <button
+          type="button"
+          aria-expanded={isOpen}
+          onClick={() => onArchived(!isOpen)}
+          className="flex h-7 w-full items-center gap-1 rounded-md px-2 text-xs font-medium text-muted hover:bg-hover hover:text-ink"
+        >
+          <ChevronRight aria-hidden className={cx('size-3.5 shrink-0', isOpen && 'rotate-90')} />
+          Archived
+        </button>
+      </h2>
+      {archived === 'loading' && <p className="px-2 py-1 text-muted text-xs">Loading…</p>}
+      {archived !== 'loading' && archived?.length === 0 && (
+        <p className="px-2 py-1 text-muted text-xs">No archived conversations.</p>
+      )}
+      {archived !== 'loading' && archived && <SessionGroup {...props} sessions={archived} />}
+    </>
   )
 }
 
@@ -92,8 +156,11 @@ function SessionGroup(props: SessionListProps) {
 
 type RowProps = SessionListProps & { session: ChatSession; isSelected: boolean }
 
-function SessionRow({ agentName, session, isSelected, onRename, onClose, onDelete, onChosen }: RowProps) {
+function SessionRow(props: RowProps) {
+  const { agentName, session, isSelected, onRename, onShare, onPin, onArchive, onClose, onDelete, onChosen } =
+    props
   const title = titleOf(session)
+  const isArchived = session.archived_at !== null
   return (
     <li className="group/row relative">
       <Link
@@ -106,6 +173,12 @@ function SessionRow({ agentName, session, isSelected, onRename, onClose, onDelet
       >
         <span className="flex items-center gap-1.5">
           <span className="truncate text-sm text-ink">{title}</span>
+          {session.share_count > 0 && (
+            <span className="shrink-0 text-muted">
+              <Users aria-hidden className="size-3.5" />
+              <span className="sr-only">shared</span>
+            </span>
+          )}
           {session.turn_in_progress && (
             <span className="shrink-0 text-muted">
               <Spinner />
@@ -124,11 +197,25 @@ function SessionRow({ agentName, session, isSelected, onRename, onClose, onDelet
             <IconButton size="sm" label={`Actions for “${title}”`} icon={<MoreHorizontal aria-hidden />} />
           }
           items={[
+            isArchived
+              ? { label: 'Restore', icon: <ArchiveRestore aria-hidden />, onSelect: () => onArchive(session) }
+              : {
+                  label: session.pinned ? 'Unpin' : 'Pin',
+                  icon: session.pinned ? <PinOff aria-hidden /> : <Pin aria-hidden />,
+                  onSelect: () => onPin(session),
+                },
+            { label: 'Share…', icon: <Share2 aria-hidden />, onSelect: () => onShare(session) },
             { label: 'Rename…', icon: <Pencil aria-hidden />, onSelect: () => onRename(session) },
+            !isArchived && {
+              label: 'Archive',
+              hint: 'Hidden from the list',
+              icon: <Archive aria-hidden />,
+              onSelect: () => onArchive(session),
+            },
             session.status === 'active' && {
               label: 'Close',
               hint: 'Read-only; the messages are kept',
-              icon: <Archive aria-hidden />,
+              icon: <Lock aria-hidden />,
               onSelect: () => onClose(session),
             },
             {

@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@roost/contracts/conversations/chat'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { RotateCw } from 'lucide-react'
+import { GitBranch, RotateCw } from 'lucide-react'
 import { useApi } from '../../shell/app-context.ts'
 import { IconButton } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
@@ -22,11 +22,13 @@ export type TurnFootProps = {
   onToggle: () => void
   /** Sends the message again, as a new turn. Null when there is none. */
   onAgain: (() => void) | null
+  /** Starts a conversation with the messages up to the answer. */
+  onBranch: () => void
 }
 
 /** The cost and duration of an answer. Fetches the run of an earlier answer when it comes near the screen. */
 export function TurnFoot(props: TurnFootProps) {
-  const { agentName, answer, hasFold, isUnfolded, onToggle, onAgain } = props
+  const { agentName, answer, hasFold, isUnfolded, onToggle, onAgain, onBranch } = props
   const { ref, isNear } = useNear<HTMLDivElement>(false)
   const { data: run } = useQuery({
     ...endedQuery(useApi(), agentName, answer.execution_id ?? ''),
@@ -40,6 +42,7 @@ export function TurnFoot(props: TurnFootProps) {
         {onAgain && (
           <IconButton size="sm" label="Ask again" icon={<RotateCw aria-hidden />} onClick={onAgain} />
         )}
+        <IconButton size="sm" label="Branch from here" icon={<GitBranch aria-hidden />} onClick={onBranch} />
       </span>
       {model && <span className="truncate">{model}</span>}
       {answer.execution_time_ms !== null && <Duration ms={answer.execution_time_ms} />}

@@ -1,9 +1,11 @@
-import { memo, Suspense, useCallback, useState } from 'react'
+import { memo, Suspense, useCallback, useMemo, useState } from 'react'
+import { useApi } from '../../shell/app-context.ts'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { type AnswerParts, answerParts } from './answer-parts.ts'
 import type { LiveTurn } from './live-turns.ts'
+import { picturesOf } from './queries.ts'
 import { Question } from './question.tsx'
 import { TurnFailure } from './turn-failure.tsx'
 import { TurnFoot } from './turn-foot.tsx'
@@ -22,6 +24,12 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
   const parts = live ? answerParts(live.transcript) : null
   const question = stored?.question ?? null
   const answer = stored?.answer ?? null
+  const api = useApi()
+  const sessionId = question?.session_id ?? null
+  const pictures = useMemo(
+    () => (sessionId === null ? null : picturesOf(api, agentName, sessionId)),
+    [api, agentName, sessionId],
+  )
   const executionId = stored?.executionId ?? live?.executionId ?? null
   const isBusy = live !== null && answer === null && live.end === null && live.phase !== 'refused'
   const toolCalls = answer?.tool_calls?.length ?? 0
@@ -31,6 +39,7 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
         <Question
           stored={question}
           live={live?.question ?? null}
+          pictures={pictures}
           onEdit={answer ? () => actions.onEdit({ stored, live }) : null}
         />
       )}
@@ -76,6 +85,7 @@ export const TurnView = memo(function TurnView({ stored, live, agentName, action
           hasFold={(parts?.work.length ?? 0) > 0 || toolCalls > 0}
           isUnfolded={isUnfolded}
           onToggle={toggle}
+          onBranch={() => actions.onBranch(answer)}
           onAgain={question ? () => actions.onRetry({ stored, live }) : null}
         />
       )}

@@ -1,5 +1,5 @@
 import { ApiError } from '@roost/contracts/client'
-import type { ChatSession } from '@roost/contracts/conversations/chat'
+import type { ChatMessage, ChatSession } from '@roost/contracts/conversations/chat'
 import { maxFiles } from '@roost/contracts/runs/attachments'
 import { useMutation } from '@tanstack/react-query'
 import { type RefObject, useEffect, useMemo, useRef } from 'react'
@@ -9,7 +9,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import type { Attachment } from './attachments.ts'
 import type { LiveTurn, LiveTurns, SentQuestion } from './live-turns.ts'
-import { stopTurn } from './queries.ts'
+import { branchFrom, stopTurn } from './queries.ts'
 import type { ComposerState } from './use-composer.ts'
 import type { TurnActions, VisibleTurn } from './visible-turns.ts'
 
@@ -23,11 +23,12 @@ export type TurnActionsDeps = {
   onBegin: () => Promise<ChatSession>
   /** The first message of a new conversation is being sent. */
   onBegun: (session: ChatSession) => void
+  onBranched: (session: ChatSession) => Promise<void>
 }
 
 /** What a user can do with turns: send, stop, try again, edit. */
 export function useTurnActions(deps: TurnActionsDeps) {
-  const { agentName, sessionId, turns, composer, model, input, onBegin, onBegun } = deps
+  const { agentName, sessionId, turns, composer, model, input, onBegin, onBegun, onBranched } = deps
   const api = useApi()
 
   const begin = useMutation({
@@ -74,7 +75,7 @@ export function useTurnActions(deps: TurnActionsDeps) {
   function retry(turn: Omit<VisibleTurn, 'key'>): void {
     const { stored, live } = turn
     if (!live?.question && stored?.question?.files?.length) {
-      toast({ title: 'Attach the files again', description: 'Roost stores only the names of sent files.' })
+      toast({ title: 'Attach the files again', description: 'Files of a stored message are not sent again.' })
       edit(turn)
       return
     }
@@ -85,15 +86,25 @@ export function useTurnActions(deps: TurnActionsDeps) {
     void send({ ...before, key: isUnknown ? before.key : newKey() }).catch(() => {})
   }
 
+  async function branch({ session_id, id }: ChatMessage): Promise<void> {
+    try {
+      await onBranched(await branchFrom(api, agentName, session_id, id))
+      toast({ title: 'Branch created', description: 'The original conversation stays as it is.' })
+    } catch (error) {
+      showFault(error)
+    }
+  }
+
   // A stable identity, so that the turns do not render again.
-  const latest = useRef<TurnActions>({ onEdit: edit, onRetry: retry })
+  const latest = useRef<TurnActions>({ onEdit: edit, onRetry: retry, onBranch: branch })
   useEffect(() => {
-    latest.current = { onEdit: edit, onRetry: retry }
+    latest.current = { onEdit: edit, onRetry: retry, onBranch: branch }
   })
   const forTurns = useMemo<TurnActions>(
     () => ({
       onEdit: (turn) => latest.current.onEdit(turn),
       onRetry: (turn) => latest.current.onRetry(turn),
+      onBranch: (message) => latest.current.onBranch(message),
     }),
     [],
   )

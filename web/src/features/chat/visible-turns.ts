@@ -1,3 +1,4 @@
+import type { ChatMessage } from '@roost/contracts/conversations/chat'
 import type { LiveTurn } from './live-turns.ts'
 import { isOpen, type Turn } from './turns-of.ts'
 
@@ -9,6 +10,8 @@ export type TurnActions = {
   onRetry: (turn: Omit<VisibleTurn, 'key'>) => void
   /** Moves the question back to the composer and removes a refused turn. */
   onEdit: (turn: Omit<VisibleTurn, 'key'>) => void
+  /** Starts a conversation with the messages up to this one. */
+  onBranch: (message: ChatMessage) => void
 }
 
 /**

@@ -1,14 +1,18 @@
 import { BellRing, CalendarClock, FileText, Mic } from 'lucide-react'
+import { useMemo } from 'react'
+import { useApi } from '../../shell/app-context.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
+import { type PictureSource, StoredPicture } from '../chat/stored-picture.tsx'
 import type { MessageProps, StoredMessage } from './history.ts'
+import { workspacePicturesOf } from './queries.ts'
 import { Ratings } from './ratings.tsx'
 
 export function MessageView({ name, sessionId, message }: MessageProps) {
   if (message.role === 'user')
-    return <UserMessage text={message.content} at={message.created_at} files={message.files} />
+    return <StoredUserMessage name={name} sessionId={sessionId} message={message} />
   return (
     <li className="flex min-w-0 flex-col gap-2">
       <h2 className="sr-only">{name}</h2>
@@ -23,15 +27,22 @@ export function MessageView({ name, sessionId, message }: MessageProps) {
   )
 }
 
-export function UserMessage({
-  text,
-  at,
-  files,
-}: {
+function StoredUserMessage({ name, sessionId, message }: MessageProps) {
+  const api = useApi()
+  const pictures = useMemo(() => workspacePicturesOf(api, name, sessionId), [api, name, sessionId])
+  const { content, created_at, files } = message
+  return <UserMessage text={content} at={created_at} files={files} pictures={pictures} />
+}
+
+type UserMessageProps = {
   text: string
   at: string
-  files: readonly { name: string }[]
-}) {
+  files: readonly { name: string; size?: number; picture_id?: string | null }[]
+  /** Null: pictures are listed by name like other files. */
+  pictures?: PictureSource | null
+}
+
+export function UserMessage({ text, at, files, pictures = null }: UserMessageProps) {
   return (
     <li className="flex min-w-0 flex-col items-end gap-1">
       <h2 className="sr-only">You</h2>
@@ -42,7 +53,16 @@ export function UserMessage({
             {files.map((file, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: file names may repeat, and the order never changes
               <li key={index}>
-                <Badge icon={<FileText aria-hidden />}>{file.name}</Badge>
+                {file.picture_id && pictures ? (
+                  <StoredPicture
+                    source={pictures}
+                    pictureId={file.picture_id}
+                    name={file.name}
+                    size={file.size ?? 0}
+                  />
+                ) : (
+                  <Badge icon={<FileText aria-hidden />}>{file.name}</Badge>
+                )}
               </li>
             ))}
           </ul>

@@ -3,6 +3,7 @@ import { listAsks, listClients, listMyAgents } from '@roost/contracts/conversati
 import {
   createConversation,
   getWorkspaceHistory,
+  getWorkspacePicture,
   listAllConversations,
   listConversations,
   searchConversations,
@@ -16,6 +17,7 @@ import {
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query'
 import { agentListEvents, ofAgentWhenTriggeredBy, runEvents, staleOn } from '../../live/stale.ts'
 import type { LiveTurnsDeps } from '../chat/live-turns.ts'
+import type { PictureSource } from '../chat/stored-picture.tsx'
 
 export const workspaceKeys = {
   all: ['workspace'] as const,
@@ -83,6 +85,12 @@ export const historyQuery = (api: Client, name: string, id: string) =>
         signal,
       }),
   })
+
+/** The pictures of one conversation. */
+export const workspacePicturesOf = (api: Client, name: string, id: string): PictureSource => ({
+  key: ['pictures', id],
+  open: (picture_id, signal) => api.open(getWorkspacePicture, { params: { name, id, picture_id }, signal }),
+})
 
 export const asksQuery = (api: Client) =>
   queryOptions({
