@@ -42,7 +42,7 @@ afterEach((context) => reportFailure(bench, context))
 const pathOf = (session: string) => `/agents/${agent}?tab=chat&session=${session}`
 const sessionPath = (session: string) => `/api/agents/${agent}/sessions/${session}`
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
-const list = (page: Page) => page.getByRole('navigation', { name: 'Conversations' })
+const list = (page: Page) => page.getByRole('navigation', { name: 'Conversations', exact: true })
 const picture = (page: Page) => page.getByRole('img', { name: 'dot.png' })
 /** Resolves when the bytes of the picture are shown. */
 const drawn = async (page: Page) => {
@@ -77,6 +77,29 @@ async function choose(page: Page, title: string, item: string): Promise<void> {
     .getByRole('button', { name: `Actions for “${title}”` })
     .click()
   await page.getByRole('menuitem', { name: item }).click()
+}
+
+/** A share opens neither the agent nor the conversation, its runs, files and sending. */
+async function assertOpensNothing(session: string): Promise<void> {
+  const { json } = await bench.platform.request('GET', sessionPath(session))
+  const [{ id, execution_id, files }] = json.messages
+  const run = `/api/agents/${agent}/executions/${execution_id}`
+  for (const [method, path, body] of [
+    ['GET', `/api/agents/${agent}`],
+    ['GET', sessionPath(session)],
+    ['GET', `${sessionPath(session)}/pictures/${files[0].picture_id}`],
+    ['GET', `${sessionPath(session)}/shares`],
+    ['POST', `${sessionPath(session)}/message`, { message: 'in your name' }],
+    ['POST', `${sessionPath(session)}/branch`, { message_id: id }],
+    ['GET', run],
+    ['GET', `${run}/log`],
+    ['GET', `${run}/stream`],
+    ['GET', `/api/agents/${agent}/files`],
+    ['GET', `/api/agents/${agent}/files/download?path=uploads/notes.txt`],
+  ] as const) {
+    const reply = await bench.platform.request(method, path, body, { token: eveToken })
+    assert.deepEqual([reply.status, reply.json.error], [404, 'agent_not_found'], `${method} ${path}`)
+  }
 }
 
 /** Runs axe and saves a picture in both themes, at the current width. */
@@ -199,6 +222,7 @@ describe('pictures and shares', () => {
     await reader.page.getByRole('link', { name: /^Drawing/ }).waitFor()
     await review(reader, 'shared-list-phone')
 
+    await assertOpensNothing(session)
     await dialog.getByRole('button', { name: `Revoke for ${eve}` }).click()
     await dialog.getByText('Only you can read this conversation.').waitFor()
     await reader.goto(pathname)

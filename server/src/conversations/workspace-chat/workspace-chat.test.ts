@@ -30,6 +30,22 @@ forEachDialect((_name, open) => {
     assert.deepEqual([after.status, after.json.error], [401, 'session_expired'])
   })
 
+  test('the history shows pictures to the person of the conversation only', async () => {
+    await using world = await openWorkspaceWorld(open)
+    for (const email of [sam, 'kim@example.org']) await world.share(email)
+    const [token, other] = [await world.signIn(sam), await world.signIn('kim@example.org')]
+    const files = [{ name: 'dot.gif', mimetype: 'image/gif', data_base64: 'R0lGODlhAQABAAAAACw=' }]
+    const { json: reply } = await world.turn(token, { message: 'look', files })
+    const { messages } = await world.history(token, `?session_id=${reply.session_id}`)
+    const path = `/agents/scout/sessions/${reply.session_id}/pictures/${messages[0].files[0].picture_id}`
+    const picture = await world.request(token, 'GET', path)
+    assert.deepEqual([picture.status, picture.headers['content-type']], [200, 'image/gif'])
+    const { json: refused } = await world.request(other, 'GET', path)
+    assert.equal(refused.error, 'session_not_found')
+    const { json: unknown } = await world.request(token, 'GET', `${path}x`)
+    assert.equal(unknown.error, 'file_not_found')
+  })
+
   test('a ready agent offers its playbooks, cached for a minute; a failing agent offers none', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)

@@ -118,7 +118,8 @@ export const branchFrom = (api: Client, name: string, id: string, messageId: str
 export const picturesOf = (api: Client, name: string, id: string): PictureSource => ({
   // Not below `chatKeys`: a picture never changes.
   key: ['pictures', id],
-  open: (picture_id, signal) => api.open(getSessionPicture, { params: { name, id, picture_id }, signal }),
+  open: (picture_id, signal) =>
+    api.open(getSessionPicture, { params: { name, id, picture_id }, ...(signal ? { signal } : {}) }),
 })
 
 export const removeSession = (api: Client, name: string, id: string) =>

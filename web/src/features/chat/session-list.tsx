@@ -102,9 +102,10 @@ export function SessionList(props: SessionListProps) {
 function groupsOf(listed: readonly ChatSession[]) {
   const unarchived = listed.filter(({ archived_at }) => archived_at === null)
   const active = unarchived.filter(({ status }) => status === 'active')
+  const pinned = unarchived.filter((session) => session.pinned)
   return [
-    { heading: 'Pinned', sessions: unarchived.filter(({ pinned }) => pinned) },
-    { heading: null, sessions: active.filter(({ pinned }) => !pinned) },
+    { heading: 'Pinned', sessions: pinned },
+    { heading: pinned.length > 0 ? 'Recent' : null, sessions: active.filter(({ pinned }) => !pinned) },
     {
       heading: 'Closed',
       sessions: unarchived.filter(({ status, pinned }) => status === 'closed' && !pinned),

@@ -7,7 +7,7 @@ import { useObjectUrl } from '../workspace/use-object-url.ts'
 /** Where the pictures of a conversation come from. `key` identifies the conversation. */
 export type PictureSource = {
   key: readonly string[]
-  open: (pictureId: string, signal: AbortSignal) => Promise<Response>
+  open: (pictureId: string, signal?: AbortSignal) => Promise<Response>
 }
 
 export type StoredPictureProps = { source: PictureSource; pictureId: string; name: string; size: number }

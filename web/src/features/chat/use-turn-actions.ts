@@ -9,7 +9,8 @@ import { useApi } from '../../shell/app-context.ts'
 import { toast } from '../../ui/toast.tsx'
 import type { Attachment } from './attachments.ts'
 import type { LiveTurn, LiveTurns, SentQuestion } from './live-turns.ts'
-import { branchFrom, stopTurn } from './queries.ts'
+import { branchFrom, picturesOf, stopTurn } from './queries.ts'
+import { attachmentsOf, storedFiles } from './stored-files.ts'
 import type { ComposerState } from './use-composer.ts'
 import type { TurnActions, VisibleTurn } from './visible-turns.ts'
 
@@ -61,6 +62,11 @@ export function useTurnActions(deps: TurnActionsDeps) {
     input.current?.focus()
   }
 
+  /** The pictures of a stored message. Null when it has other files, or a picture was deleted. */
+  async function filesOf(question: ChatMessage | null): Promise<File[] | null> {
+    if (!question?.files) return []
+    return storedFiles(picturesOf(api, agentName, question.session_id), question.files)
+  }
   function edit({ stored, live }: Omit<VisibleTurn, 'key'>): void {
     const files = (live?.question?.files ?? []).map((file) => ({ ...file, id: newKey() }))
     const message = live?.question?.message ?? stored?.question?.content ?? ''
@@ -71,15 +77,22 @@ export function useTurnActions(deps: TurnActionsDeps) {
     composer.restore(text, all.length <= maxFiles ? all : composer.attachments)
     if (live?.phase === 'refused') turns.forget(live.key)
     input.current?.focus()
+    if (!live?.question) void filesOf(stored?.question ?? null).then((files) => composer.attach(files ?? []))
   }
-  function retry(turn: Omit<VisibleTurn, 'key'>): void {
+  async function retry(turn: Omit<VisibleTurn, 'key'>): Promise<void> {
     const { stored, live } = turn
-    if (!live?.question && stored?.question?.files?.length) {
-      toast({ title: 'Attach the files again', description: 'Files of a stored message are not sent again.' })
+    const files = live?.question ? [] : await filesOf(stored?.question ?? null)
+    if (files === null) {
+      toast({ title: 'Attach the files again', description: 'Roost stores only the pictures of a message.' })
       edit(turn)
       return
     }
-    const before = live?.question ?? { message: stored?.question?.content ?? '', model, files: [], key: '' }
+    const before = live?.question ?? {
+      message: stored?.question?.content ?? '',
+      model,
+      files: await attachmentsOf(files),
+      key: '',
+    }
     // A message without a response may have arrived: the same idempotency key prevents a duplicate.
     const isUnknown = live?.phase === 'refused' && !(live.fault instanceof ApiError)
     if (live?.phase === 'refused') turns.forget(live.key)

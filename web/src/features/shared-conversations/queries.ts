@@ -33,5 +33,6 @@ export const sharedConversationQuery = (api: Client, id: string) =>
 
 export const sharedPictures = (api: Client, id: string): PictureSource => ({
   key: ['pictures', id],
-  open: (picture_id, signal) => api.open(getSharedPicture, { params: { share_id: id, picture_id }, signal }),
+  open: (picture_id, signal) =>
+    api.open(getSharedPicture, { params: { share_id: id, picture_id }, ...(signal ? { signal } : {}) }),
 })

@@ -89,7 +89,8 @@ export const historyQuery = (api: Client, name: string, id: string) =>
 /** The pictures of one conversation. */
 export const workspacePicturesOf = (api: Client, name: string, id: string): PictureSource => ({
   key: ['pictures', id],
-  open: (picture_id, signal) => api.open(getWorkspacePicture, { params: { name, id, picture_id }, signal }),
+  open: (picture_id, signal) =>
+    api.open(getWorkspacePicture, { params: { name, id, picture_id }, ...(signal ? { signal } : {}) }),
 })
 
 export const asksQuery = (api: Client) =>
