@@ -16,7 +16,7 @@ export async function storedFiles(
   return Promise.all(files).catch(() => null)
 }
 
-export async function attachmentsOf(files: readonly File[]): Promise<Attachment[]> {
+export async function attachmentsOf(files: readonly File[]): Promise<readonly Attachment[]> {
   const none = { attachments: [], workspaceFiles: [] }
   return (await addFiles(none, files, { newId: newKey, mayWrite: false })).attachments
 }
