@@ -17,6 +17,9 @@ const firstPage = [
 /** What the list of agents shares with the page of one agent. */
 const agentPages = ['pages/agents.tsx']
 
+/** What the chat shares with the Workspace and with shared conversations; dialogs load when they open. */
+const chatParts = /[\\/]web[\\/]src[\\/]features[\\/]chat[\\/](?!.*dialog)[^\\/]+\.tsx?$/
+
 /** Parts of components that the first page has, and of those that it has not. */
 const components = packages(
   '@radix-ui/(?!react-(checkbox|progress|radio-group|select|tabs)[\\\\/])[^\\\\/]+',
@@ -57,6 +60,7 @@ export function chunkGroups(): Rolldown.CodeSplittingGroup[] {
     { name: closure('agents', agentPages), minShareCount: 2 },
     { name: 'more-components', test: moreComponents, minShareCount: 2 },
     { name: 'ui', test: smallComponents, maxModuleSize: 10_000, minShareCount: 3 },
+    { name: 'chat', test: chatParts, minShareCount: 2 },
     { name: 'contracts', test: declarations, maxModuleSize: 3000, minShareCount: 2 },
   ]
   // A dependency that only unused code imports must not come along: the groups are complete without it.

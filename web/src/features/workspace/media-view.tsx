@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Bytes } from '../../ui/bytes.tsx'
+import { useObjectUrl } from '../../ui/use-object-url.ts'
 import type { FileContent } from './read-file.ts'
-import { useObjectUrl } from './use-object-url.ts'
 
 export type MediaViewProps = {
   name: string
