@@ -66,6 +66,7 @@ import * as monitoring from './operations/monitoring.ts'
 import * as monitoringConfig from './operations/monitoring-config.ts'
 import * as notifications from './operations/notifications.ts'
 import * as operatorQueue from './operations/operator-queue.ts'
+import * as push from './operations/push.ts'
 import * as operatorQueueBulk from './operations/queue-bulk.ts'
 import * as replicas from './operations/replicas.ts'
 import * as reports from './operations/reports.ts'
@@ -179,6 +180,7 @@ const modules: Record<string, unknown>[] = [
   operatorQueue,
   operatorQueueBulk,
   notifications,
+  push,
   reports,
   evaluations,
   agentMetrics,

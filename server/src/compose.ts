@@ -289,6 +289,7 @@ export async function compose(
     ephemeral,
     vault,
     backupProgram: adapters.backupProgram,
+    pushService: adapters.pushService,
     replicas: foundation.replicas,
     host,
     limits,

@@ -454,7 +454,7 @@ export const variables = {
     name: 'ROOST_EGRESS_INNER',
     default: '',
     description:
-      'Private hosts that agents may reach through the platform: `host:port=address`, separated by commas. All other private addresses are refused.',
+      'Private hosts that agents may reach through the platform, and push services of devices: `host:port=address`, separated by commas. All other private addresses are refused.',
     parse: (value) => listOf(value, namedAddress),
   }),
   defaultSkillSource: required({

@@ -17,7 +17,13 @@ import { mcpSessionRoutes } from './mcp-sessions/index.ts'
 import { createPreferences, preferenceRoutes } from './preferences/index.ts'
 import { createRunKeys, type RunKeys, type RunKeysDeps } from './run-keys/index.ts'
 import { createSecondFactor, factorRoutes } from './second-factor/index.ts'
-import { createSessions, openSigningKeys, type Sessions, sessionRoutes } from './sessions/index.ts'
+import {
+  createSessions,
+  openSigningKeys,
+  type Sessions,
+  type SessionsDeps,
+  sessionRoutes,
+} from './sessions/index.ts'
 import {
   type AllowList,
   addressesOf,
@@ -63,6 +69,8 @@ export type IdentityArea = {
   identify: Identify
   /** Registers a hook of suspensions. Call it while the platform is composed. */
   onSuspended(hook: OnSuspended): void
+  /** Registers a hook of sign-outs and other ends of sessions. Call it while the platform is composed. */
+  onSessionsEnded(hook: SessionsDeps['onEnded']): void
   routes: Route[]
   internalRoutes: Route[]
   loops: Loop[]
@@ -83,6 +91,7 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
   const devices = createDevices({ vault, clock, baseUrl })
   const policy = { roles: settings.secondFactorRoles, set: settings.putSecondFactorRoles }
   const secondFactor = createSecondFactor({ db, clock, vault, limits, devices, users, policy })
+  const endedHooks: SessionsDeps['onEnded'][] = []
   const signingKeys = await openSigningKeys({ ephemeral, vault, clock, log })
   const sessions = createSessions({
     db,
@@ -94,6 +103,9 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
     devices,
     allowList,
     secondFactor,
+    async onEnded(tx, ended) {
+      for (const hook of endedHooks) await hook(tx, ended)
+    },
   })
   const codes = createEmailCodes({ db, clock, vault })
   const emailLogin = createEmailLogin({
@@ -148,6 +160,7 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
     devices,
     gitTokens,
     onSuspended: (hook) => void suspensionHooks.push(hook),
+    onSessionsEnded: (hook) => void endedHooks.push(hook),
     identify: createIdentify({
       verifySession: sessions.verifySession,
       verifyKey: keys.verifyKey,

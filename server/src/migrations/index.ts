@@ -58,6 +58,7 @@ import { demo } from './0092-demo.ts'
 import { modelCalls } from './0097-model-calls.ts'
 import { runFind } from './0093-run-find.ts'
 import { sharedConversations } from './0094-shared-conversations.ts'
+import { push } from './0095-push.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -122,6 +123,7 @@ const inThisVersion: Migration[] = [
   modelCalls,
   runFind,
   sharedConversations,
+  push,
 ]
 
 /**

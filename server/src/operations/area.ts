@@ -52,6 +52,7 @@ import {
   type OperatorQueue,
   operatorQueueRoutes,
 } from './operator-queue/index.ts'
+import { createPush, type PushDeps, pushRoutes } from './push/index.ts'
 import { createReports, type Reports, reportRoutes, rosterReportRoutes } from './reports/index.ts'
 import { createScheduledBackups, scheduledBackupRoutes } from './scheduled-backups/index.ts'
 import {
@@ -73,6 +74,7 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   ephemeral: Ephemeral
   vault: Vault
   backupProgram: BackupProgram
+  pushService: PushDeps['pushService']
   replicas: Pick<Replicas, 'live'>
   host: Host
   meters: Meters
@@ -139,7 +141,16 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     agentAccess,
     agentRecords,
     dispatch: runs.dispatch,
+    itemAdded: (tx, itemId) => push.itemAdded(tx, itemId),
   })
+  const push = createPush({
+    ...deps,
+    events: deps.outbox,
+    users: identity.users,
+    sessions: identity.sessions,
+    items: operatorQueue.view,
+  })
+  identity.onSessionsEnded(push.sessionsEnded)
   agents.hooks.onDeleting((tx, { agent }) => operatorQueue.agentDeleted(tx, agent.id))
   const notifications = createNotifications({ ...deps, events: deps.outbox, agentAccess })
   const reports = createReports({ ...deps, events: deps.outbox, agentAccess })
@@ -209,6 +220,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...socketTicketRoutes(tickets),
       ...operatorQueueRoutes(operatorQueue, agentAccess),
       ...notificationRoutes(notifications, agentAccess),
+      ...pushRoutes(push),
       ...reportRoutes(reports),
       ...evaluationRoutes(createEvaluations(deps)),
       ...agentMetricsRoutes(
@@ -256,11 +268,13 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
       ...demo.loops,
       ...monitoring.loops,
       ...notifications.loops,
+      ...push.loops,
       ...reports.loops,
       ...telemetry.loops,
       ...scheduledBackups.loops,
     ],
     async close() {
+      await push.close()
       await scheduledBackups.close()
       bulkActions.acts.close()
       await operatorQueue.settled()

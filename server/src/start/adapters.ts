@@ -31,6 +31,8 @@ import { openMailer } from '../ports/mail/open.ts'
 import type { Mailer } from '../ports/mail/port.ts'
 import { createFacilitator } from '../ports/payments/facilitator.ts'
 import type { Payments } from '../ports/payments/port.ts'
+import type { PushService } from '../ports/push-service/port.ts'
+import { createWebPush } from '../ports/push-service/web-push.ts'
 import type { Telephony } from '../ports/telephony/port.ts'
 import { createTwilio } from '../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
@@ -56,6 +58,7 @@ export type Adapters = {
   host: Host
   backupProgram: BackupProgram
   outward: Outward
+  pushService: PushService
   voice: VoicePort
   telephony: Telephony
   /** Null: no mail is sent. */
@@ -89,6 +92,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     folder: join(dataDir, 'git'),
     path: env.PATH ?? '',
   })
+  const outward = createOutward(config)
   const mail = openMailer(config.mailUrl, { platformHost: new URL(config.baseUrl).hostname, clock, log })
   return {
     clock,
@@ -106,7 +110,8 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
       ...{ containersUrl, dataDir, env },
       jobs: openVolumeJobs(containersUrl, { install, dataDir, connect, env }),
     }),
-    outward: createOutward(config),
+    outward,
+    pushService: createWebPush({ locate: outward.agents, baseUrl: config.baseUrl, clock }),
     telephony: createTwilio({ baseUrl: config.twilioBaseUrl, fetch }),
     voice: createGeminiVoice({ baseUrl: config.geminiBaseUrl, model: config.voiceModel }),
     mail,
@@ -118,7 +123,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
 type Outward = {
   /** For the git host, which may have a private address if the configuration names it. */
   gitHost: Locate
-  /** For agents: private addresses only if the configuration names them, never this machine. */
+  /** For agents and push services: private addresses only if the configuration names them, never this machine. */
   agents: Locate
 }
 

@@ -9,6 +9,7 @@ import { openIdentityChanges } from '../identity/access/index.ts'
 import { regainAdmin } from '../identity/sessions/index.ts'
 import { createUsers } from '../identity/users/index.ts'
 import { systemClock as clock } from '../kit/clock.ts'
+import { hasPushDevices, pushDeviceStore } from '../operations/push/index.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
@@ -35,7 +36,13 @@ async function regain(db: Db, log: Log): Promise<void> {
   // Other processes see the change within seconds, when their caches expire.
   const ephemeral = memoryEphemeral({ clock, log })
   const changes = await openIdentityChanges({ ephemeral, onLost: () => {} })
-  const regained = await regainAdmin({ db, clock, users: createUsers({ db, clock, changes }) })
+  const hasDevices = await hasPushDevices(db)
+  const regained = await regainAdmin({
+    ...{ db, clock, users: createUsers({ db, clock, changes }) },
+    async onEnded(tx, userId) {
+      if (hasDevices) await pushDeviceStore(tx).removeOfUser(userId)
+    },
+  })
   await changes.close()
   if (!regained)
     throw new Error('There is no admin yet. Open the platform in a browser and choose a password.')

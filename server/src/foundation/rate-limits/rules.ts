@@ -38,6 +38,8 @@ export const rateRules = {
   // person
   keyCreation: rule('key-creation', 300, hour, 'open'),
   conversationShare: rule('conversation-share', 30, hour, 'process'),
+  pushDevice: rule('push-device', 30, minute, 'open'),
+  pushTest: rule('push-test', 10, minute, 'open'),
   socketTicket: rule('socket-ticket', 300, minute, 'open'),
   // source
   event: rule('event', 600, minute, 'open'),
@@ -68,6 +70,8 @@ export const rateRules = {
   workspaceChatMinute: rule('workspace-chat-minute', 20, minute, 'open'),
   workspaceChatHour: rule('workspace-chat-hour', 300, hour, 'open'),
   workspaceUpload: rule('workspace-upload', 20, minute, 'open'),
+  // person and agent: notifications on devices, so that one agent cannot drown the others
+  push: rule('push', 20, 10 * minute, 'open'),
   // user
   slackMessage: rule('slack-message', 30, minute, 'open'),
   // user who gets the notice

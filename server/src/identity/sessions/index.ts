@@ -6,6 +6,6 @@
 export { type Regained, regainAdmin } from './regain.ts'
 export { knownDevice, sessionRoutes } from './routes.ts'
 export type { SecondStep, SignInOutcome } from './second-step.ts'
-export { createSessions, type Sessions, type SessionsDeps } from './service.ts'
+export { createSessions, type EndedSessions, type Sessions, type SessionsDeps } from './service.ts'
 export type { AccessToken, Credentials } from './sign-in.ts'
 export { openSigningKeys, type SigningKeyDeps, type SigningKeys } from './signing-key.ts'

@@ -26,7 +26,8 @@ forEachDialect((_name, open) => {
       await userStore(tx).setRole(id, 'user')
       await userStore(tx).suspend(id, timestamp(it.clock.now()))
     })
-    const regained = (await regainAdmin({ db, clock: it.clock, users: it.users })) ?? assert.fail()
+    const regained =
+      (await regainAdmin({ db, clock: it.clock, users: it.users, onEnded: async () => {} })) ?? assert.fail()
     assert.deepEqual([regained.userId, regained.username], [id, 'admin'])
     assert.match(regained.password, /^[a-zA-Z2-9]{24}$/)
     assert.equal(await faultOf(it.identify(`Bearer ${session}`)), 'invalid_token')
@@ -40,7 +41,7 @@ forEachDialect((_name, open) => {
   test('a platform without the first admin is not changed', async () => {
     await using db = await open()
     await using it = await openIdentity(db)
-    assert.equal(await regainAdmin({ db, clock: it.clock, users: it.users }), null)
+    assert.equal(await regainAdmin({ db, clock: it.clock, users: it.users, onEnded: async () => {} }), null)
     assert.equal((await it.sessions.setupStatus()).setup_available, true)
   })
 })

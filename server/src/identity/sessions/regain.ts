@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import type { Db } from '../../ports/database/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import { removeFactor } from '../second-factor/index.ts'
 import { firstAdminName, type Users } from '../users/index.ts'
 import { createPasswords } from './passwords.ts'
@@ -22,6 +22,8 @@ export async function regainAdmin(deps: {
   db: Db
   clock: Pick<Clock, 'now'>
   users: Pick<Users, 'restoreFirstAdmin' | 'setEnrolled'>
+  /** Runs in the transaction that ends all sessions of the account. */
+  onEnded(tx: Tx, userId: string): Promise<void>
 }): Promise<Regained | null> {
   const password = Array.from({ length: passwordLength }, () => alphabet[randomInt(alphabet.length)]).join('')
   const passwordHash = await createPasswords().hash(password)
@@ -30,6 +32,7 @@ export async function regainAdmin(deps: {
     if (userId === null) return null
     await removeFactor(tx, deps.users, userId)
     await sessionStore(tx).revokeAll(userId, timestamp(deps.clock.now()))
+    await deps.onEnded(tx, userId)
     return { userId, username: firstAdminName, password }
   })
 }

@@ -26,7 +26,12 @@ export type SessionsDeps = {
   devices: Devices
   allowList: Pick<AllowList, 'admit'>
   secondFactor: SecondFactor
+  /** Runs in the transaction that ends sessions of a person. */
+  onEnded(tx: Tx, ended: EndedSessions): Promise<void>
 }
+
+/** The sessions of one person that end together. */
+export type EndedSessions = { user_id: string; which: 'all' | { only: string } | { except: string } }
 
 export type Sessions = {
   setupStatus(): Promise<{ setup_completed: boolean; setup_available: boolean }>
@@ -44,6 +49,8 @@ export type Sessions = {
   verifySession(token: string): Promise<SessionCaller | null>
   /** Returns the current caller of a session, or null if it ended. For work that outlives its request. */
   callerOf(jti: string): Promise<SessionCaller | null>
+  /** False if the session was ended. Otherwise its end waits for this transaction. */
+  holdOpen(tx: Tx, jti: string): Promise<boolean>
   /** The values of `GET /api/auth/validate`. */
   describe(caller: SignedIn): Promise<{ user: ReturnType<typeof userView>; expires_at: string | null }>
   /** Hook of a suspension: ends all sessions of the account for good. */
@@ -117,11 +124,20 @@ export function createSessions(deps: SessionsDeps): Sessions {
 
     async logout(caller) {
       if (caller.kind === 'key') return
-      await sessionStore(db).revoke(caller.session.jti, timestamp(clock.now()))
-      changes.announce({ session_id: caller.session.jti })
+      const { jti } = caller.session
+      await db.atomically(async (tx) => {
+        await sessionStore(tx).revoke(jti, timestamp(clock.now()))
+        await deps.onEnded(tx, { user_id: caller.user.id, which: { only: jti } })
+      })
+      changes.announce({ session_id: jti })
     },
 
-    revokeAll: (tx, userId) => sessionStore(tx).revokeAll(userId, timestamp(clock.now())),
+    holdOpen: (tx, jti) => sessionStore(tx).holdOpen(jti),
+
+    async revokeAll(tx, userId) {
+      await sessionStore(tx).revokeAll(userId, timestamp(clock.now()))
+      await deps.onEnded(tx, { user_id: userId, which: 'all' })
+    },
 
     async changePassword(caller, { current, next }, origin) {
       if (caller.kind !== 'session') throw new Fault('human_only')
@@ -138,6 +154,7 @@ export function createSessions(deps: SessionsDeps): Sessions {
           throw new Fault('invalid_credentials')
         // After the password change, so that a concurrent sign-in with the old one is revoked here or fails.
         await sessionStore(tx).revokeOthers(user.id, session.jti, timestamp(clock.now()))
+        await deps.onEnded(tx, { user_id: user.id, which: { except: session.jti } })
         tx.onCommitted(() => changes.announce({ user_id: user.id }))
       })
     },

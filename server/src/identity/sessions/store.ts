@@ -53,6 +53,17 @@ export function sessionStore(executor: Executor) {
         .execute()
     },
 
+    /** Writes the row, so that its revocation waits. False if it is revoked or deleted. */
+    async holdOpen(jti: string): Promise<boolean> {
+      const result = await db
+        .updateTable('sessions')
+        .set({ revoked_at: null })
+        .where('jti', '=', jti)
+        .where('revoked_at', 'is', null)
+        .executeTakeFirst()
+      return Number(result.numUpdatedRows) === 1
+    },
+
     async deleteExpired(now: string): Promise<void> {
       await db.deleteFrom('sessions').where('expires_at', '<=', now).execute()
     },

@@ -16,7 +16,7 @@ import { createEmailCodes, createEmailLogin } from '../email-login/index.ts'
 import { createKeys } from '../keys/index.ts'
 import { createRunKeys, type RunKeysDeps } from '../run-keys/index.ts'
 import { createSecondFactor } from '../second-factor/index.ts'
-import { createSessions, openSigningKeys } from '../sessions/index.ts'
+import { createSessions, openSigningKeys, type SessionsDeps } from '../sessions/index.ts'
 import type { SigningKeys } from '../sessions/signing-key.ts'
 import { type Account, createAllowList, createPeople, createUsers } from '../users/index.ts'
 import { userStore } from '../users/store.ts'
@@ -77,6 +77,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
       },
     },
   })
+  const endedHooks: SessionsDeps['onEnded'][] = []
   const sessions = createSessions({
     db,
     clock,
@@ -87,6 +88,9 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     devices,
     allowList,
     secondFactor,
+    async onEnded(tx, ended) {
+      for (const hook of endedHooks) await hook(tx, ended)
+    },
   })
   const people = createPeople({
     db,
@@ -144,6 +148,7 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     switches,
     emailLogin,
     sessions,
+    endedHooks,
     keys,
     identify,
     /** Creates an account like a first sign-in by e-mail. */

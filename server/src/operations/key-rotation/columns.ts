@@ -13,6 +13,7 @@ import { sealedColumns as ofGitTokens } from '../../identity/git-tokens/index.ts
 import { sealedColumns as ofSecondFactor } from '../../identity/second-factor/index.ts'
 import { sealedColumns as ofProviderSubscriptions } from '../../runs/provider-subscriptions/index.ts'
 import { sealedColumns as ofWebhooks } from '../../triggers/webhooks/index.ts'
+import { sealedColumns as ofPush } from '../push/index.ts'
 import { sealedColumns as ofScheduledBackups } from '../scheduled-backups/index.ts'
 
 /** Every column with sealed text. */
@@ -32,5 +33,6 @@ export const sealedColumns: readonly SealedColumn[] = [
   ...ofCalls,
   ...ofCanvas,
   ...ofSlack,
+  ...ofPush,
   ...ofScheduledBackups,
 ]

@@ -3,14 +3,20 @@ import type { AlertSink } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
+import type { Tx } from '../../ports/database/port.ts'
 import { itemAgent, itemEvent, newItemEvent } from './events.ts'
 import { blankItem } from './rules.ts'
 import { alertKey, type ItemRow, operatorQueueStore } from './store.ts'
 
-export type AlertSinkDeps = { clock: Pick<Clock, 'now'>; events: Pick<Outbox, 'append'> }
+export type AlertSinkDeps = {
+  clock: Pick<Clock, 'now'>
+  events: Pick<Outbox, 'append'>
+  /** Called in the transaction that stores a new item. */
+  itemAdded(tx: Tx, itemId: string): Promise<void>
+}
 
 /** Stores alerts of the platform as items: at most one pending item for each agent and kind. */
-export function createAlertSink({ clock, events }: AlertSinkDeps): AlertSink {
+export function createAlertSink({ clock, events, itemAdded }: AlertSinkDeps): AlertSink {
   return {
     /** Updates the text of a pending alert without a new event. Ignores alerts about deleted agents. */
     async raise(tx, alert) {
@@ -19,7 +25,10 @@ export function createAlertSink({ clock, events }: AlertSinkDeps): AlertSink {
       const now = clock.now()
       const row = alertRow(alert, timestamp(now))
       const store = operatorQueueStore(tx)
-      if (await store.insert(row)) return events.append(tx, newItemEvent(row, agent), now)
+      if (await store.insert(row)) {
+        await itemAdded(tx, row.id)
+        return events.append(tx, newItemEvent(row, agent), now)
+      }
       const { title, question, priority, context, execution_id } = row
       await store.refreshAlert(alertKey(alert.agentId, alert.kind), {
         title,

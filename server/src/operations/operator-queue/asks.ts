@@ -19,6 +19,8 @@ export type AsksDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   limits: Pick<RateLimits, 'use'>
+  /** Called in the transaction that stores a new item. */
+  itemAdded(tx: Tx, itemId: string): Promise<void>
 }
 
 export type Asks = {
@@ -32,7 +34,7 @@ export type Asks = {
   acknowledge(tx: Tx, row: ItemRow): Promise<ItemRow>
 }
 
-export function createAsks({ db, clock, events, limits }: AsksDeps): Asks {
+export function createAsks({ db, clock, events, limits, itemAdded }: AsksDeps): Asks {
   async function acknowledge(tx: Tx, row: ItemRow): Promise<ItemRow> {
     const now = clock.now()
     const patch = { status: 'acknowledged', acknowledged_at: timestamp(now) } as const
@@ -71,6 +73,7 @@ export function createAsks({ db, clock, events, limits }: AsksDeps): Asks {
           if (!existing) throw new Error('The ask was deleted meanwhile.')
           return { row: existing, isNew: false }
         }
+        await itemAdded(tx, row.id)
         await events.append(tx, newItemEvent(row, await itemAgent(tx, agent.id)), now)
         return { row, isNew: true }
       })

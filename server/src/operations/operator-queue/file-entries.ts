@@ -40,13 +40,17 @@ export type FileEntriesDeps = {
   alerts: Pick<Alerts, 'raise' | 'clear'>
   asks: Pick<Asks, 'acknowledge'>
   resolve: Pick<Resolve, 'cancelIn'>
+  /** Called in the transaction that stores a new item. */
+  itemAdded(tx: Tx, itemId: string): Promise<void>
 }
 
 /**
  * Reconciles an agent's file with its items: new pending entries become items, and the reply contains the updates of
  * resolved ones. Idempotent: the same file twice changes nothing.
  */
-export function createFileEntries({ db, clock, events, alerts, asks, resolve }: FileEntriesDeps) {
+export function createFileEntries(deps: FileEntriesDeps) {
+  const { db, clock, events, alerts, asks, resolve, itemAdded } = deps
+
   async function add(tx: Tx, agentId: string, entry: Entry, now: Date): Promise<void> {
     const store = operatorQueueStore(tx)
     // The next message about the file tries again.
@@ -56,7 +60,9 @@ export function createFileEntries({ db, clock, events, alerts, asks, resolve }: 
       expires_at: entry.expires_at ?? null,
       addressed_to_email: entry.addressed_to_email?.toLowerCase() ?? null,
     })
-    if (await store.insert(row)) await events.append(tx, newItemEvent(row, await itemAgent(tx, agentId)), now)
+    if (!(await store.insert(row))) return
+    await itemAdded(tx, row.id)
+    await events.append(tx, newItemEvent(row, await itemAgent(tx, agentId)), now)
   }
 
   /** Applies the state of an entry to its item and returns the item. */

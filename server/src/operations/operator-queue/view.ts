@@ -19,6 +19,8 @@ export type View = {
   scopeOf(caller: SignedIn): Promise<Scope>
   /** The scope without items that are only addressed to the caller. */
   ownScopeOf(caller: SignedIn): Promise<Scope>
+  /** Null for an item outside the caller's scope. */
+  visible(caller: SignedIn, id: string): Promise<ItemRow | null>
   /** Throws `not_found` for an item outside the caller's scope. */
   find(caller: SignedIn, id: string): Promise<ItemRow>
   /** Like `find`, but throws `role_required` for addressees: they may answer the item, not cancel it. */
@@ -63,8 +65,10 @@ export function createView({ db, clock, agentAccess, agentRecords }: ViewDeps): 
     return viewItem(row, agent?.name ?? null, clock.now())
   }
 
+  const visible = async (caller: SignedIn, id: string) => store.visible(await scopeOf(caller), id)
+
   async function find(caller: SignedIn, id: string): Promise<ItemRow> {
-    const row = await store.visible(await scopeOf(caller), id)
+    const row = await visible(caller, id)
     if (!row) throw new Fault('not_found', 'There is no such item.')
     return row
   }
@@ -77,6 +81,7 @@ export function createView({ db, clock, agentAccess, agentRecords }: ViewDeps): 
   return {
     scopeOf,
     ownScopeOf,
+    visible,
     find,
     async findOwn(caller, id) {
       const row = await find(caller, id)

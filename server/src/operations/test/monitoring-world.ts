@@ -66,6 +66,7 @@ export async function openMonitoringWorld(open: OpenTestDb, needs: Partial<Agent
         settings,
         alerts,
         breakers,
+        itemAdded: async () => {},
       })
       const schedules = createSchedules({
         ...runs,

@@ -2,16 +2,38 @@ import assert from 'node:assert/strict'
 import { createShared, openAgents } from '../../../agents/test/world.ts'
 import { createAlerts } from '../../../foundation/alerts/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
+import type { Route } from '../../../http/route.ts'
+import type { Clock } from '../../../kit/clock.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
+import type { Db } from '../../../ports/database/port.ts'
+import type { Ephemeral } from '../../../ports/ephemeral/port.ts'
 import { silentLog } from '../../../ports/log.ts'
 import type { OpenTestDb } from '../../../test/dialects.ts'
 import { agentFact, startRunPlatform } from '../../../test/run-platform.ts'
-import { createOperatorQueue, type OperatorQueue, operatorQueueRoutes } from '../index.ts'
+import {
+  createOperatorQueue,
+  type OperatorQueue,
+  type OperatorQueueDeps,
+  operatorQueueRoutes,
+} from '../index.ts'
 
 export type QueueWorld = Awaited<ReturnType<typeof openQueueWorld>>
 
 /** The agent `scout` of the creator `ann`, a run platform and the operator queue. */
-export async function openQueueWorld(open: OpenTestDb) {
+export async function openQueueWorld(
+  open: OpenTestDb,
+  /** A feature beside the queue: its routes, and its part in the transaction of a new item. */
+  beside: (made: {
+    db: Db
+    clock: Clock
+    ephemeral: Ephemeral
+    queue: OperatorQueue
+    runs: Awaited<ReturnType<typeof startRunPlatform>>
+  }) => { routes: Route[]; itemAdded: OperatorQueueDeps['itemAdded'] } = () => ({
+    routes: [],
+    itemAdded: async () => {},
+  }),
+) {
   const db = await open()
   const shared = createShared()
   const { clock, ephemeral } = shared
@@ -20,7 +42,7 @@ export async function openQueueWorld(open: OpenTestDb) {
   const breaker = { state: 'open' as 'open' | 'closed' }
   const retention = { isAdmitted: true }
   const alerts = createAlerts()
-  const built: { queue?: OperatorQueue } = {}
+  const built: { queue?: OperatorQueue; beside?: ReturnType<typeof beside> } = {}
   const world = await openAgents(db, {
     shared,
     routes: ({ agentAccess, agentRecords }) => {
@@ -35,6 +57,7 @@ export async function openQueueWorld(open: OpenTestDb) {
         agentRecords,
         dispatch: runs.dispatch,
         hooks: runs.hooks,
+        itemAdded: async (tx, itemId) => built.beside?.itemAdded(tx, itemId),
         alerts,
         settings: {
           value: () => 90,
@@ -45,7 +68,8 @@ export async function openQueueWorld(open: OpenTestDb) {
           view: async () => ({ dispatch: { state: breaker.state } }) as never,
         },
       })
-      return operatorQueueRoutes(built.queue, agentAccess)
+      built.beside = beside({ db, clock, ephemeral, queue: built.queue, runs })
+      return [...operatorQueueRoutes(built.queue, agentAccess), ...built.beside.routes]
     },
   })
   const queue = built.queue ?? assert.fail('the queue was not built')
