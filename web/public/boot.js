@@ -32,6 +32,12 @@
     if (!hasFailed) sessionStorage.removeItem(key)
   })
 
+  // Chromium offers the installation before the application listens.
+  addEventListener('beforeinstallprompt', (event) => {
+    event.preventDefault()
+    window.roostInstall = event
+  })
+
   function againAfter(ms) {
     setTimeout(() => {
       fetch('/health', { cache: 'no-store' }).then(

@@ -50,6 +50,12 @@ session.onChange((change) => {
   if (change === 'ended') void router.invalidate()
 })
 
+// A click on a notification. Without HTTPS there is no service worker.
+navigator.serviceWorker?.addEventListener('message', ({ data }) => {
+  const isInbox = typeof data?.path === 'string' && /^\/inbox(\?|$)/.test(data.path)
+  if (data?.type === 'open' && isInbox) router.history.push(data.path)
+})
+
 guest.onChange(() => {
   // The next guest must not see the previous one's data. A signed-in person never sees a guest's data.
   if (session.token() === null) queries.clear()

@@ -13,6 +13,8 @@ async function serve({ isBuilt = true } = {}) {
     await mkdir(join(folder, 'assets'))
     await writeFile(join(folder, 'index.html'), '<!doctype html><html><head></head><body>Roost</body></html>')
     await writeFile(join(folder, 'favicon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
+    await writeFile(join(folder, 'sw.js'), 'addEventListener("push", () => {})')
+    await writeFile(join(folder, 'manifest.webmanifest'), '{"start_url":"/m"}')
     await writeFile(join(folder, 'assets/main-abc.js'), 'console.log(1)')
     await writeFile(join(folder, 'assets/main-abc.js.br'), 'compressed')
   }
@@ -75,6 +77,17 @@ test('pages have a policy without inline scripts and a new nonce each', async ()
     }),
   )
   assert.notEqual(nonces[0], nonces[1])
+})
+
+test('the service worker is never cached and may load nothing from elsewhere; the manifest has its type', async () => {
+  await using server = await serve()
+  const worker = await server.get('/sw.js')
+  assert.equal(worker.headers.get('cache-control'), 'no-cache')
+  assert.match(worker.headers.get('content-type') ?? '', /^text\/javascript/)
+  assert.match(worker.headers.get('content-security-policy') ?? '', /^default-src 'none'; connect-src 'self'/)
+  const manifest = await server.get('/manifest.webmanifest')
+  assert.match(manifest.headers.get('content-type') ?? '', /^application\/manifest\+json/)
+  assert.equal(manifest.headers.get('cache-control'), 'public, max-age=86400')
 })
 
 test('files of the build are compressed and cacheable for a year', async () => {

@@ -41,7 +41,20 @@ const pagePaths = [
 const rootFiles = {
   'favicon.svg': 'image/svg+xml',
   'boot.js': 'text/javascript; charset=utf-8',
+  'sw.js': 'text/javascript; charset=utf-8',
+  'manifest.webmanifest': 'application/manifest+json; charset=utf-8',
+  'apple-touch-icon.png': 'image/png',
+  'icon-192.png': 'image/png',
+  'icon-512.png': 'image/png',
+  'icon-maskable-512.png': 'image/png',
+  'badge-96.png': 'image/png',
 } as const
+
+/** Browsers look for a new version at every page, so an old one never serves new pages. */
+const workerHeaders = {
+  'cache-control': 'no-cache',
+  'content-security-policy': "default-src 'none'; connect-src 'self'; img-src 'self'",
+}
 
 export type Pages = {
   /** Responds to a browser at an unknown address; returns null for other clients. */
@@ -80,7 +93,10 @@ export function servePages(app: FastifyInstance, folder: string): Pages | null {
       const content = await readFile(join(folder, name))
       return reply
         .type(type)
-        .headers({ 'cache-control': 'public, max-age=86400', 'x-content-type-options': 'nosniff' })
+        .headers({
+          'x-content-type-options': 'nosniff',
+          ...(name === 'sw.js' ? workerHeaders : { 'cache-control': 'public, max-age=86400' }),
+        })
         .send(content)
     })
   }

@@ -4,6 +4,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { createLazyRoute } from '@tanstack/react-router'
 import { z } from 'zod'
 import { OwnTokenSection } from '../features/git/own-token-section.tsx'
+import { NotificationsSection } from '../features/push/notifications-section.tsx'
 import { FactorSection } from '../features/sessions/factor-section.tsx'
 import { MessagesSection } from '../features/users/messages-section.tsx'
 import { meQuery } from '../features/users/queries.ts'
@@ -55,6 +56,7 @@ function Account() {
       ) : null}
       <FactorSection />
       <OwnTokenSection />
+      <NotificationsSection me={me} />
       <MessagesSection />
     </Page>
   )

@@ -1,4 +1,4 @@
-import { createLazyRoute, Link } from '@tanstack/react-router'
+import { createLazyRoute } from '@tanstack/react-router'
 import { MobileAgents } from '../features/agents/mobile-agents.tsx'
 import { MobileInbox } from '../features/operator-queue/mobile-inbox.tsx'
 import { Page } from '../shell/page.tsx'
@@ -8,22 +8,14 @@ import { Title } from '../ui/title.tsx'
 
 export const route = createLazyRoute('/signed-in/m')({ component: Mobile })
 
-/** The page for phones: the inbox and the list of agents. */
+/** Where the installed app starts: the inbox and the list of agents. */
 function Mobile() {
   const { item } = route.useSearch()
   const navigate = route.useNavigate()
   return (
     <Page width="text">
       <Title of={['Mobile overview']} />
-      <PageHeader
-        title="Mobile overview"
-        aside={<PageHelp guide="how-to/inbox" topic="Inbox" />}
-        actions={
-          <Link to="/" className="text-accent text-sm hover:underline">
-            Full site
-          </Link>
-        }
-      />
+      <PageHeader title="Mobile overview" aside={<PageHelp guide="how-to/phone" topic="Phone" />} />
       <div className="flex min-w-0 flex-col gap-6">
         <MobileInbox
           chosen={item}

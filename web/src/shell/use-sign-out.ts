@@ -11,8 +11,14 @@ export function useSignOut(): () => void {
       .call(logout, {})
       .catch(() => {})
       .finally(() => {
+        if (localStorage.getItem('roost.push') !== null) endNotifications()
         session.end()
         void navigate({ to: '/login', search: {} })
       })
   }
+}
+
+/** The platform has deleted this device with the session; the browser ends its subscription too. */
+function endNotifications(): void {
+  void import('../features/push/device.ts').then(({ forgetDevice }) => forgetDevice()).catch(() => {})
 }

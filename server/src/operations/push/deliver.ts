@@ -1,5 +1,5 @@
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
-import { asSealed, type Vault } from '../../foundation/vault/index.ts'
+import type { Vault } from '../../foundation/vault/index.ts'
 import type { SessionCaller } from '../../identity/access/caller.ts'
 import { callerUser, type Users } from '../../identity/users/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
@@ -92,7 +92,7 @@ export function createDelivery(deps: DeliverDeps) {
   /** Sends to one device, and deletes a device that ended. */
   async function send(device: PushDeviceRow, message: PushMessage): Promise<PushOutcome> {
     const context = contexts.target(device.endpoint_hash)
-    const target: PushTarget = JSON.parse(deps.vault.open(asSealed(device.sealed_target), context))
+    const target: PushTarget = JSON.parse(deps.vault.open(device.sealed_target, context))
     const outcome = await deps.pushService.send(target, message, await deps.keys())
     if (outcome.kind === 'gone') await db.atomically((tx) => pushDeviceStore(tx).removeAll([device.id]))
     else if (outcome.kind === 'accepted')

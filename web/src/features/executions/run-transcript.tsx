@@ -94,7 +94,7 @@ function StoredTranscript(props: RunTranscriptProps) {
       <div ref={tail.end} className="h-px scroll-mb-8" />
       {isLive && !tail.isFollowing && tail.fresh > 0 && view === 'transcript' && (
         // An opaque bar at the edge of the window: a floating button would cover the text.
-        <div className="sticky bottom-0 z-sticky flex justify-center border-line border-t bg-canvas py-2">
+        <div className="sticky bottom-(--bottom-bar) z-sticky flex justify-center border-line border-t bg-canvas py-2">
           <Button
             size="sm"
             variant="primary"

@@ -50,7 +50,7 @@ export const placeWords: Readonly<Record<string, Words>> = {
   'Mobile overview': { keywords: ['phone', 'inbox', 'start', 'stop', 'agents'] },
   Account: {
     also: ['Profile', 'Password', 'Change password', '2FA', 'Second factor', 'Passkey', 'Own settings'],
-    keywords: ['e-mail', 'git token', 'messages', 'recovery codes', 'me'],
+    keywords: ['e-mail', 'git token', 'messages', 'recovery codes', 'me', 'push', 'devices'],
   },
   'General settings': { keywords: ['prompt', 'model', 'build', 'version', 'platform'] },
   People: {

@@ -1,0 +1,95 @@
+/**
+ * The service worker: shows notifications, and a page of its own while the platform cannot be reached. It stores
+ * nothing, so an old page is never shown and nothing of a person stays on the device.
+ */
+const retryMs = 400
+
+addEventListener('install', (event) => {
+  event.waitUntil(self.skipWaiting())
+})
+
+addEventListener('activate', (event) => {
+  // The browser asks for the page while it starts this program.
+  event.waitUntil(Promise.all([self.clients.claim(), self.registration.navigationPreload?.enable()]))
+})
+
+addEventListener('fetch', (event) => {
+  const { pathname } = new URL(event.request.url)
+  // Everything but pages is left to the browser.
+  if (event.request.mode !== 'navigate' || pathname.startsWith('/api/')) return
+  event.respondWith(page(event))
+})
+
+async function page({ request, preloadResponse }) {
+  try {
+    return (await preloadResponse) ?? (await fetch(request))
+  } catch {
+    // Phones change networks: the next attempt often works.
+    await new Promise((resolve) => setTimeout(resolve, retryMs))
+    return fetch(request).catch(unreachable)
+  }
+}
+
+function unreachable() {
+  const text = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta http-equiv="refresh" content="5">
+    <title>Roost cannot be reached</title>
+    <style>
+      body { font: 1rem/1.5 system-ui, sans-serif; margin: 0; display: grid; place-items: center; min-height: 100vh }
+      main { max-width: 24rem; padding: 1.5rem }
+      h1 { font-size: 1.25rem; margin: 0 }
+    </style>
+  </head>
+  <body>
+    <main>
+      <h1>Roost cannot be reached</h1>
+      <p>Check the connection of this device. If it works elsewhere, the platform may be stopped.</p>
+      <p>This page tries again every 5 seconds. <a href="">Try again now</a></p>
+    </main>
+  </body>
+</html>`
+  return new Response(text, {
+    status: 503,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+    },
+  })
+}
+
+addEventListener('push', (event) => {
+  const { title = 'Roost', body = '', item = null } = event.data?.json() ?? {}
+  event.waitUntil(
+    self.registration.showNotification(title, {
+      body,
+      // A repeated message replaces the first one.
+      tag: item ?? 'test',
+      icon: '/icon-192.png',
+      badge: '/badge-96.png',
+      data: { path: item === null ? '/inbox' : `/inbox?item=${encodeURIComponent(item)}` },
+    }),
+  )
+})
+
+addEventListener('notificationclick', (event) => {
+  event.notification.close()
+  event.waitUntil(open(event.notification.data?.path ?? '/inbox'))
+})
+
+/** Pages that strangers may see, and guides, stay as they are. */
+const otherPages = /^\/(chat|canvas|help|docs)(\/|$)/
+
+async function open(path) {
+  const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true })
+  const app = windows.find(({ url }) => !otherPages.test(new URL(url).pathname))
+  if (!app) return self.clients.openWindow(path)
+  await app.focus().catch(() => {})
+  // The page opens the item itself, which keeps its state.
+  app.postMessage({ type: 'open', path })
+}

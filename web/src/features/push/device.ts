@@ -1,0 +1,88 @@
+import type { Client } from '@roost/contracts/client'
+import {
+  deletePushDevice,
+  getPushKey,
+  type PushDevice,
+  putPushDevice,
+} from '@roost/contracts/operations/push'
+import { deviceName } from './support.ts'
+import { registerWorker } from './worker.ts'
+
+/** Whose notifications this browser shows, and the id of the device at the platform. */
+type Mark = { user: string; device: string }
+
+const markKey = 'roost.push'
+
+export function readMark(): Mark | null {
+  try {
+    const mark: unknown = JSON.parse(localStorage.getItem(markKey) ?? 'null')
+    if (typeof mark !== 'object' || mark === null || !('user' in mark) || !('device' in mark)) return null
+    const { user, device } = mark
+    return typeof user === 'string' && typeof device === 'string' ? { user, device } : null
+  } catch {
+    return null
+  }
+}
+
+/** Asks for the permission and subscribes. Null if the person or the browser refuses the permission. */
+export async function turnOn(api: Client, user: string): Promise<PushDevice | null> {
+  if ((await Notification.requestPermission()) !== 'granted') return null
+  return subscribe(api, user)
+}
+
+export async function turnOff(api: Client): Promise<void> {
+  const mark = readMark()
+  if (mark) await api.call(deletePushDevice, { params: { id: mark.device } }).catch(() => {})
+  await forgetDevice()
+}
+
+/** Ends the subscription in this browser. The platform deletes the device at the sign-out, or at its next message. */
+export async function forgetDevice(): Promise<void> {
+  localStorage.removeItem(markKey)
+  const registration = await navigator.serviceWorker?.getRegistration()
+  const subscription = await registration?.pushManager?.getSubscription()
+  await subscription?.unsubscribe()
+}
+
+/** Keeps the notifications of this browser alive with the current session, and ends those of another person. */
+export async function renewDevice(api: Client, user: string): Promise<void> {
+  const mark = readMark()
+  if (!mark) return
+  if (mark.user !== user || Notification.permission !== 'granted') return forgetDevice()
+  await subscribe(api, user)
+}
+
+async function subscribe(api: Client, user: string): Promise<PushDevice> {
+  const { public_key } = await api.call(getPushKey, {})
+  const { pushManager } = await registerWorker()
+  const applicationServerKey = bytesOf(public_key)
+  let subscription = await pushManager.getSubscription()
+  // Of another installation at this address, or from before a restored backup.
+  if (subscription && !isSameKey(subscription.options.applicationServerKey, applicationServerKey)) {
+    await subscription.unsubscribe()
+    subscription = null
+  }
+  subscription ??= await pushManager.subscribe({ userVisibleOnly: true, applicationServerKey })
+  const { endpoint, keys } = subscription.toJSON()
+  const device = await api.call(putPushDevice, {
+    body: {
+      name: deviceName(navigator.userAgent),
+      endpoint: endpoint ?? '',
+      keys: { p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' },
+    },
+  })
+  localStorage.setItem(markKey, JSON.stringify({ user, device: device.id } satisfies Mark))
+  return device
+}
+
+function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64url.replaceAll('-', '+').replaceAll('_', '/'))
+  return Uint8Array.from(text, (character) => character.charCodeAt(0))
+}
+
+/** Null: the browser does not say. */
+function isSameKey(key: ArrayBuffer | null, other: Uint8Array): boolean {
+  if (key === null) return true
+  const bytes = new Uint8Array(key)
+  return bytes.length === other.length && bytes.every((byte, index) => byte === other[index])
+}
