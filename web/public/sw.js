@@ -9,20 +9,19 @@ addEventListener('install', (event) => {
 })
 
 addEventListener('activate', (event) => {
-  // The browser asks for the page while it starts this program.
-  event.waitUntil(Promise.all([self.clients.claim(), self.registration.navigationPreload?.enable()]))
+  event.waitUntil(self.clients.claim())
 })
 
 addEventListener('fetch', (event) => {
   const { pathname } = new URL(event.request.url)
-  // Everything but pages is left to the browser.
-  if (event.request.mode !== 'navigate' || pathname.startsWith('/api/')) return
-  event.respondWith(page(event))
+  const isPage = event.request.mode === 'navigate' && event.request.method === 'GET'
+  // Everything else, also downloads, is left to the browser.
+  if (isPage && !pathname.startsWith('/api/')) event.respondWith(page(event.request))
 })
 
-async function page({ request, preloadResponse }) {
+async function page(request) {
   try {
-    return (await preloadResponse) ?? (await fetch(request))
+    return await fetch(request)
   } catch {
     // Phones change networks: the next attempt often works.
     await new Promise((resolve) => setTimeout(resolve, retryMs))

@@ -20,6 +20,10 @@ const samples = [
   'xoxb-1-abcdefghijkl',
   'abcdefghijklmnopqrstuvwx',
   '5',
+  'https://push.example.org/send/1',
+  // A point on P-256.
+  'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+  'BTBZMqHH6r4Tts7J_aSIgg',
 ]
 
 /** Valid values for fields that need more than their schema says. */

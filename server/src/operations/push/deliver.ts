@@ -1,3 +1,4 @@
+import type { PushPayload } from '@roost/contracts/operations/push'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import type { Vault } from '../../foundation/vault/index.ts'
 import type { SessionCaller } from '../../identity/access/caller.ts'
@@ -14,7 +15,7 @@ import type {
   VapidKeys,
 } from '../../ports/push-service/port.ts'
 import type { OperatorQueue } from '../operator-queue/index.ts'
-import { messageOf, messageSeconds, payloadOf, retrySeconds } from './rules.ts'
+import { messageSeconds, payloadOf, retrySeconds } from './rules.ts'
 import {
   contexts,
   type PushDeviceRow,
@@ -159,5 +160,18 @@ export function createDelivery(deps: DeliverDeps) {
       stopping.abort()
       await running
     },
+  }
+}
+
+export function messageOf(
+  payload: PushPayload,
+  { ttlSeconds, isUrgent }: { ttlSeconds: number; isUrgent: boolean },
+): PushMessage {
+  return {
+    payload: JSON.stringify(payload),
+    ttlSeconds,
+    // Ids are 22 base64url characters, within the limit of 32.
+    topic: payload.item ?? 'test',
+    urgency: isUrgent ? 'high' : 'normal',
   }
 }

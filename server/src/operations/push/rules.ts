@@ -1,5 +1,4 @@
 import type { PushPayload } from '@roost/contracts/operations/push'
-import type { PushMessage } from '../../ports/push-service/port.ts'
 
 /** An item that nobody was told of for this long is old news. */
 export const messageSeconds = 24 * 3600
@@ -28,19 +27,6 @@ export const testPayload: PushPayload = {
   title: 'Roost',
   body: 'Notifications work on this device.',
   item: null,
-}
-
-export function messageOf(
-  payload: PushPayload,
-  { ttlSeconds, isUrgent }: { ttlSeconds: number; isUrgent: boolean },
-): PushMessage {
-  return {
-    payload: JSON.stringify(payload),
-    ttlSeconds,
-    // Ids are 22 base64url characters, within the limit of 32.
-    topic: payload.item ?? 'test',
-    urgency: isUrgent ? 'high' : 'normal',
-  }
 }
 
 /** Cuts whole characters, so that no half of a surrogate pair remains. */

@@ -16,8 +16,8 @@ import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { PushService, PushTarget, VapidKeys } from '../../ports/push-service/port.ts'
-import { createDelivery, type DeliverDeps } from './deliver.ts'
-import { messageOf, testPayload } from './rules.ts'
+import { createDelivery, type DeliverDeps, messageOf } from './deliver.ts'
+import { testPayload } from './rules.ts'
 import { contexts, type PushDeviceRow, pushDeviceStore, pushKeyStore, pushQueueStore } from './store.ts'
 
 export type PushDeps = Omit<DeliverDeps, 'keys' | 'pushService' | 'vault'> & {

@@ -5,29 +5,37 @@ import {
   type PushDevice,
   putPushDevice,
 } from '@roost/contracts/operations/push'
+import type { Session } from '../../lib/session.ts'
 import { deviceName } from './support.ts'
 import { registerWorker } from './worker.ts'
 
-/** Whose notifications this browser shows, and the id of the device at the platform. */
-type Mark = { user: string; device: string }
+/** `session`: the end of its token, which tells sessions apart. */
+export type Holder = { user: string; session: string }
+/** Whose notifications this browser shows, the id of the device at the platform, and the time of the last renewal. */
+type Mark = Holder & { device: string; at: number }
 
 const markKey = 'roost.push'
+/** The platform forgets devices that were not opened for weeks. */
+const renewalMs = 24 * 3600 * 1000
+
+export function holderOf({ id }: Pick<User, 'id'>, session: Pick<Session, 'token'>): Holder {
+  return { user: id, session: session.token()?.slice(-16) ?? '' }
+}
 
 export function readMark(): Mark | null {
   try {
     const mark: unknown = JSON.parse(localStorage.getItem(markKey) ?? 'null')
-    if (typeof mark !== 'object' || mark === null || !('user' in mark) || !('device' in mark)) return null
-    const { user, device } = mark
-    return typeof user === 'string' && typeof device === 'string' ? { user, device } : null
+    // Written by `subscribe`.
+    return mark as Mark | null
   } catch {
     return null
   }
 }
 
 /** Asks for the permission and subscribes. Null if the person or the browser refuses the permission. */
-export async function turnOn(api: Client, user: string): Promise<PushDevice | null> {
+export async function turnOn(api: Client, holder: Holder): Promise<PushDevice | null> {
   if ((await Notification.requestPermission()) !== 'granted') return null
-  return subscribe(api, user)
+  return subscribe(api, holder)
 }
 
 export async function turnOff(api: Client): Promise<void> {
@@ -45,14 +53,14 @@ export async function forgetDevice(): Promise<void> {
 }
 
 /** Keeps the notifications of this browser alive with the current session, and ends those of another person. */
-export async function renewDevice(api: Client, user: string): Promise<void> {
+export async function renewDevice(api: Client, holder: Holder): Promise<void> {
   const mark = readMark()
   if (!mark) return
-  if (mark.user !== user || Notification.permission !== 'granted') return forgetDevice()
-  await subscribe(api, user)
+  if (mark.user !== holder.user || Notification.permission !== 'granted') return forgetDevice()
+  if (mark.session !== holder.session || Date.now() - mark.at > renewalMs) await subscribe(api, holder)
 }
 
-async function subscribe(api: Client, user: string): Promise<PushDevice> {
+async function subscribe(api: Client, holder: Holder): Promise<PushDevice> {
   const { public_key } = await api.call(getPushKey, {})
   const { pushManager } = await registerWorker()
   const applicationServerKey = bytesOf(public_key)
@@ -71,7 +79,10 @@ async function subscribe(api: Client, user: string): Promise<PushDevice> {
       keys: { p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' },
     },
   })
-  localStorage.setItem(markKey, JSON.stringify({ user, device: device.id } satisfies Mark))
+  localStorage.setItem(
+    markKey,
+    JSON.stringify({ ...holder, device: device.id, at: Date.now() } satisfies Mark),
+  )
   return device
 }
 

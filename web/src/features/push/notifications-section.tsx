@@ -12,13 +12,13 @@ import { Section } from '../../ui/section.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
-import { readMark, turnOff, turnOn } from './device.ts'
+import { holderOf, readMark, turnOff, turnOn } from './device.ts'
 import { pushDevicesQuery } from './queries.ts'
 import { type PushSupport, pushSupport } from './support.ts'
 
 /** Notifications of the inbox on this device, and the person's devices that have them. */
 export function NotificationsSection({ me }: { me: Pick<User, 'id'> }) {
-  const { api, queries } = useApp()
+  const { api, queries, session } = useApp()
   const query = pushDevicesQuery(api)
   const devices = useQuery(query)
   const [support, setSupport] = useState(pushSupport)
@@ -41,7 +41,7 @@ export function NotificationsSection({ me }: { me: Pick<User, 'id'> }) {
 
   const start = () =>
     act('on', async () => {
-      if (await turnOn(api, me.id)) toast({ title: 'Notifications are on.', tone: 'success' })
+      if (await turnOn(api, holderOf(me, session))) toast({ title: 'Notifications are on.', tone: 'success' })
     })
   const test = ({ id }: PushDevice) =>
     act(`test ${id}`, async () => {

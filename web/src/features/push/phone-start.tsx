@@ -1,11 +1,11 @@
 import type { User } from '@roost/contracts/identity/users'
 import { Download } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useApi } from '../../shell/app-context.ts'
+import { useApp } from '../../shell/app-context.ts'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useStoredState } from '../../ui/use-stored-state.ts'
-import { renewDevice } from './device.ts'
+import { holderOf, renewDevice } from './device.ts'
 import { isAppleMobile, isInstalled } from './support.ts'
 import { registerWorker } from './worker.ts'
 
@@ -20,13 +20,13 @@ declare global {
 
 /** Makes a phone ready for the app: the service worker, the notifications of this person, and the offer to install. */
 export function PhoneStart({ me, isSmall }: { me: Pick<User, 'id'>; isSmall: boolean }) {
-  const api = useApi()
+  const { api, session } = useApp()
   useEffect(() => {
     if (!('serviceWorker' in navigator)) return
     // Both only add to the page: it works without them.
     if (isSmall) registerWorker().catch(() => {})
-    renewDevice(api, me.id).catch(() => {})
-  }, [api, me.id, isSmall])
+    renewDevice(api, holderOf(me, session)).catch(() => {})
+  }, [api, session, me, isSmall])
   return isSmall && !isInstalled() ? <InstallOffer /> : null
 }
 
