@@ -1,7 +1,9 @@
 import type { Client } from '@roost/contracts/client'
+import type { User } from '@roost/contracts/identity/users'
 import {
   deletePushDevice,
   getPushKey,
+  listPushDevices,
   type PushDevice,
   putPushDevice,
 } from '@roost/contracts/operations/push'
@@ -57,7 +59,11 @@ export async function renewDevice(api: Client, holder: Holder): Promise<void> {
   const mark = readMark()
   if (!mark) return
   if (mark.user !== holder.user || Notification.permission !== 'granted') return forgetDevice()
-  if (mark.session !== holder.session || Date.now() - mark.at > renewalMs) await subscribe(api, holder)
+  if (mark.session === holder.session && Date.now() - mark.at < renewalMs) return
+  const devices = await api.call(listPushDevices, {})
+  // Turned off on another device, or ended with a password change.
+  if (!devices.some(({ id }) => id === mark.device)) return forgetDevice()
+  await subscribe(api, holder)
 }
 
 async function subscribe(api: Client, holder: Holder): Promise<PushDevice> {
