@@ -241,6 +241,24 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await world.devices(await world.signIn(uma.account)), [])
   })
 
+  test('a new password ends the devices of all other sessions', async () => {
+    await using world = await openPushWorld(open)
+    const { sessions } = world.identity
+    const [ip, old, next] = ['192.0.2.1', 'correct horse battery', 'correct horse staple 2']
+    await sessions.setUp({ password: old }, ip)
+    const signIn = async () => (await sessions.signIn({ username: 'admin', password: old, ip })).access_token
+    const [here, there] = [await signIn(), await signIn()]
+    const [own] = [await world.device(here), await world.device(there)]
+    const caller = await world.identity.identify(`Bearer ${here}`)
+    assert.ok(caller.kind === 'session')
+    await sessions.changePassword(caller, { current: old, next }, { ip })
+    const listed = await world.devices(here)
+    assert.deepEqual(
+      listed.map(({ id }: { id: string }) => id),
+      [own.id],
+    )
+  })
+
   test('a browser belongs to the account that stored it last, and an account has ten devices', async () => {
     await using world = await openPushWorld(open)
     const uma = await world.newPerson('operator', 'uma@example.org')
