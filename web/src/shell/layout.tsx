@@ -58,7 +58,7 @@ export function Layout() {
           <Outlet />
         </main>
       </div>
-      <BottomBar me={me} />
+      {isSmall && <BottomBar me={me} />}
       <SessionExpired me={me} />
       <CommandPalette me={me} open={isPaletteOpen} onOpenChange={setPaletteOpen} />
     </div>
