@@ -209,7 +209,6 @@ describe('the app on a phone', () => {
     const tab = await bench.open({ width })
     const { page } = tab
     const origin = bench.platform.url
-    await page.context().grantPermissions(['notifications'], { origin })
     await page.addInitScript(subscribeAtStandIn, { endpoint: browser.endpoint, keys: browser.keys })
     await tab.goto('/account')
     await page.getByRole('button', { name: 'Turn on notifications on this device' }).click()
@@ -233,19 +232,18 @@ describe('the app on a phone', () => {
       item: id,
     })
     await ready(page)
-    await deliver(tab, origin, message?.text ?? '')
-    const shown = await eventually(
-      () =>
-        page.evaluate(async () => {
-          const registration = await navigator.serviceWorker.ready
-          return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }))
-        }),
-      (notifications) => notifications.length === 1,
-    )
-    assert.deepEqual(shown, [{ title: name, body: 'Shall I delete the branch?', tag: id }])
-
     const [worker] = page.context().serviceWorkers()
     assert.ok(worker)
+    await worker.evaluate(recordNotifications)
+    await deliver(tab, origin, message?.text ?? '')
+    const shown = await eventually(
+      () => worker.evaluate(() => (globalThis as unknown as Recording).shown),
+      (notifications) => notifications.length === 1,
+    )
+    assert.deepEqual(
+      shown.map(({ title, body, tag }) => [title, body, tag]),
+      [[name, 'Shall I delete the branch?', id]],
+    )
     await worker.evaluate(clickNotification)
     await page.waitForURL((url) => url.pathname === '/inbox' && url.searchParams.get('item') === id)
     await page.getByRole('heading', { name: 'Shall I delete the branch?' }).waitFor()
@@ -255,7 +253,6 @@ describe('the app on a phone', () => {
     await page.getByText('No device has notifications.').waitFor()
     assert.deepEqual((await bench.platform.request('GET', '/api/users/me/push-devices')).json, [])
     assert.deepEqual(service.faults, [])
-    await page.context().clearPermissions()
     await tab.context.close()
   })
 })
@@ -271,7 +268,7 @@ async function ready(page: Page): Promise<void> {
   })
 }
 
-/** Runs in the page: headless Chromium has no push service of its own, so it gets that of the tests. */
+/** Runs in the page: headless Chromium refuses notifications and has no push service, so it gets that of the tests. */
 function subscribeAtStandIn({ endpoint, keys }: Pick<BrowserSubscription, 'endpoint' | 'keys'>): void {
   const subscription = {
     options: { applicationServerKey: null },
@@ -279,6 +276,8 @@ function subscribeAtStandIn({ endpoint, keys }: Pick<BrowserSubscription, 'endpo
     unsubscribe: async () => localStorage.removeItem('stand-in') ?? true,
   }
   const isOn = () => localStorage.getItem('stand-in') !== null
+  Object.defineProperty(Notification, 'permission', { get: () => 'granted' })
+  Notification.requestPermission = async () => 'granted'
   PushManager.prototype.getSubscription = async () => (isOn() ? (subscription as never) : null)
   PushManager.prototype.subscribe = async () => {
     localStorage.setItem('stand-in', 'on')
@@ -299,12 +298,23 @@ async function deliver({ context, page }: Tab, origin: string, data: string): Pr
   await session.detach()
 }
 
+type Shown = NotificationOptions & { title: string }
+type Recording = { registration: ServiceWorkerRegistration; shown: Shown[] }
+
+/** Runs in the service worker: headless Chromium has no place for notifications. */
+function recordNotifications(): void {
+  const scope = globalThis as unknown as Recording
+  scope.shown = []
+  scope.registration.showNotification = async (title, options) => void scope.shown.push({ title, ...options })
+}
+
 /** Runs in the service worker. */
-async function clickNotification(): Promise<void> {
-  const worker = globalThis as unknown as { registration: ServiceWorkerRegistration }
-  const [notification] = await worker.registration.getNotifications()
-  const Click = (globalThis as unknown as { NotificationEvent: typeof Event }).NotificationEvent
-  dispatchEvent(new Click('notificationclick', { notification } as EventInit))
+function clickNotification(): void {
+  const [shown] = (globalThis as unknown as Recording).shown
+  const notification = { data: shown?.data, close: () => {} }
+  dispatchEvent(
+    Object.assign(new Event('notificationclick'), { notification, waitUntil: (work: unknown) => work }),
+  )
 }
 
 /** A way to the platform that can be closed. */
