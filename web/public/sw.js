@@ -30,26 +30,30 @@ async function page(request) {
 }
 
 function unreachable() {
+  const nonce = crypto.randomUUID()
   const text = `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="color-scheme" content="light dark">
-    <meta http-equiv="refresh" content="5">
     <title>Roost cannot be reached</title>
-    <style>
+    <style nonce="${nonce}">
       body { font: 1rem/1.5 system-ui, sans-serif; margin: 0; display: grid; place-items: center; min-height: 100vh }
       main { max-width: 24rem; padding: 1.5rem }
       h1 { font-size: 1.25rem; margin: 0 }
+      a { color: inherit }
     </style>
   </head>
   <body>
     <main>
       <h1>Roost cannot be reached</h1>
       <p>Check the connection of this device. If it works elsewhere, the platform may be stopped.</p>
-      <p>This page tries again every 5 seconds. <a href="">Try again now</a></p>
+      <p>Roost opens as soon as it answers. <a href="">Try again now</a></p>
     </main>
+    <script nonce="${nonce}">
+      setInterval(() => fetch('/health', { cache: 'no-store' }).then(() => location.reload(), () => {}), 5000)
+    </script>
   </body>
 </html>`
   return new Response(text, {
@@ -57,7 +61,7 @@ function unreachable() {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+      'content-security-policy': `default-src 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'; connect-src 'self'`,
     },
   })
 }
