@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { avatarTypes } from '../agents/avatar.ts'
 import { EmailAddress } from '../identity/users.ts'
 import { endpoint } from '../kit/endpoint.ts'
 import { Id, messageBodyLimit, queryBoolean, queryInteger, Timestamp } from '../kit/primitives.ts'
@@ -35,6 +36,8 @@ const PublicChatShown = z.object({
   agent_available: z.boolean(),
   agent_label: z.string(),
   agent_description: text.describe('From its `template.yaml`; null without one.'),
+  greeting: text.describe("The owner's words before the first message: plain text."),
+  starter_questions: z.array(z.string()),
 })
 export type PublicChatShown = z.output<typeof PublicChatShown>
 
@@ -49,6 +52,18 @@ export const getPublicChat = endpoint({
   access,
   params: TokenParams,
   returns: PublicChatShown,
+  fails: common,
+})
+
+export const getPublicPicture = endpoint({
+  id: 'getPublicPicture',
+  method: 'GET',
+  path: '/api/public/link/{token}/picture',
+  summary: "The picture of a public link's agent, or a generated one",
+  tag,
+  access,
+  params: TokenParams,
+  streams: ['image/svg+xml', ...avatarTypes],
   fails: common,
 })
 

@@ -8,9 +8,22 @@ const path = '/api/agents/{name}/public-links'
 
 export const maxLinkNameLength = 100
 export const maxDailyMessages = 100_000
+export const maxGreetingLength = 500
+export const maxStarterQuestions = 4
+export const maxQuestionLength = 200
 
 const name = z.string().trim().max(maxLinkNameLength, `must be at most ${maxLinkNameLength} characters`)
 const dailyLimit = z.number().int().min(1).max(maxDailyMessages)
+const greeting = z.string().trim().max(maxGreetingLength, `must be at most ${maxGreetingLength} characters`)
+/** One line, because it becomes a button and a message. */
+const question = z
+  .string()
+  .overwrite((text) => text.replaceAll(/\s+/g, ' ').trim())
+  .min(1, 'must not be empty')
+  .max(maxQuestionLength, `must be at most ${maxQuestionLength} characters`)
+const starterQuestions = z
+  .array(question)
+  .max(maxStarterQuestions, `must be at most ${maxStarterQuestions} questions`)
 
 /** Omitted fields keep the stored value, or the default of a new link; null clears optional ones. */
 export const PublicLinkBody = z.object({
@@ -19,6 +32,10 @@ export const PublicLinkBody = z.object({
   expires_at: TimestampInput.nullish().describe('Must be in the future.'),
   require_email: z.boolean().nullish(),
   daily_message_limit: dailyLimit.nullish().describe('Messages of all visitors per UTC day.'),
+  greeting: greeting.nullish().describe('Plain text that visitors read before their first message.'),
+  starter_questions: starterQuestions
+    .nullish()
+    .describe('Visitors send one of them with a click instead of typing a first message.'),
 })
 export type PublicLinkBody = z.output<typeof PublicLinkBody>
 
@@ -33,6 +50,8 @@ export const PublicLink = z
     require_email: z.boolean(),
     expires_at: Timestamp.nullable(),
     daily_message_limit: z.number().int().nullable(),
+    greeting: z.string().nullable(),
+    starter_questions: z.array(z.string()),
     created_by: z.string(),
     created_at: Timestamp,
     usage: z.object({

@@ -82,7 +82,7 @@ export type AgentsArea = {
   /** The agents' outbound proxy, on the internal listener. */
   egress: EgressProxy
   egressPolicy: Pick<EgressService, 'view' | 'restoreRules' | 'refuseUnenforceable'>
-  avatars: Pick<Avatars, 'stored' | 'restore'>
+  avatars: Pick<Avatars, 'of' | 'stored' | 'restore'>
   hooks: AgentHooks
   settings: Settings
   workspace: Workspace

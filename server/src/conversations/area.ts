@@ -58,7 +58,14 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     calls: Pick<CallsDeps, 'telephony' | 'isOn'>
     agents: Pick<
       AgentsArea,
-      'hooks' | 'lifecycle' | 'agentRecords' | 'agentAccess' | 'agentManagement' | 'workspace' | 'principals'
+      | 'hooks'
+      | 'lifecycle'
+      | 'agentRecords'
+      | 'agentAccess'
+      | 'agentManagement'
+      | 'avatars'
+      | 'workspace'
+      | 'principals'
     >
     records: RunRecords
     runs: Pick<RunsArea, 'dispatch' | 'playbooks'>
@@ -151,6 +158,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     ...deps.publicLinks,
     accessEnded: agents.hooks.accessEnded,
     descriptionOf: agents.agentManagement.descriptionOf,
+    pictureOf: agents.avatars.of,
     retentionDays: () => Number(deps.retention.settings.value(visitorRetentionKey)),
     codes: identity.codes,
     devices: identity.devices,

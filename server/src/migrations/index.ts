@@ -59,6 +59,7 @@ import { modelCalls } from './0097-model-calls.ts'
 import { runFind } from './0093-run-find.ts'
 import { sharedConversations } from './0094-shared-conversations.ts'
 import { push } from './0095-push.ts'
+import { publicGreetings } from './0096-public-greetings.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -124,6 +125,7 @@ const inThisVersion: Migration[] = [
   runFind,
   sharedConversations,
   push,
+  publicGreetings,
 ]
 
 /**

@@ -34,7 +34,7 @@ function PublicChatPage() {
     )
   }
   if (chat.data) {
-    const { agent_label: label, agent_description, agent_available, require_email } = chat.data
+    const { agent_label: label, agent_available, require_email } = chat.data
     return (
       <>
         <Title of={[label]} />
@@ -45,7 +45,7 @@ function PublicChatPage() {
             key={token}
             token={token}
             label={label}
-            description={agent_description}
+            welcome={chat.data}
             isAvailable={agent_available}
             visit={visit}
           />

@@ -3,5 +3,5 @@
  *
  * Only files that are images by their bytes are served, and they can never execute script.
  */
-export { avatarRoutes } from './routes.ts'
+export { avatarRoutes, imageHeaders } from './routes.ts'
 export { type Avatars, createAvatars } from './service.ts'

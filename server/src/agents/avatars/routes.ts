@@ -4,7 +4,7 @@ import { type Agent, type AgentRecords, requireAgent } from '../records/index.ts
 import type { Avatars } from './service.ts'
 
 /** Prevents script execution, whatever the bytes contain. */
-const imageHeaders = {
+export const imageHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
   // A page that opens after a change must not show the picture from before it.

@@ -133,6 +133,7 @@ forEachDialect((_name, open) => {
     for (const token of [disabled.token, expired.token, deleted.token, 'x'.repeat(43), 'nonsense']) {
       for (const [method, path, body] of [
         ['GET', `/link/${token}`],
+        ['GET', `/link/${token}/picture`],
         ['POST', '/verify/request', { token, email: 'sam@example.org' }],
         ['POST', '/verify/confirm', { token, email: 'sam@example.org', code: '123456' }],
         ['POST', `/chat/${token}`, { message: 'hi' }],

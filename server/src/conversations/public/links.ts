@@ -15,7 +15,7 @@ import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId, newSecretText } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { chatStore } from '../chat/index.ts'
-import { hashOf, isOpen } from './rules.ts'
+import { hashOf, isOpen, starterQuestionsOf } from './rules.ts'
 import { type LinkPatch, type LinkRow, publicStore } from './store.ts'
 import { holderOfVisitor, holdersOf } from './visitors.ts'
 
@@ -71,6 +71,8 @@ export function createLinks({
       require_email: row.require_email === 1,
       expires_at: row.expires_at,
       daily_message_limit: row.daily_message_limit,
+      greeting: row.greeting,
+      starter_questions: starterQuestionsOf(row),
       created_by: row.created_by,
       created_at: row.created_at,
       usage: {
@@ -194,16 +196,23 @@ const defaults = {
   day: null,
   day_messages: 0,
   past_people: 0,
+  greeting: null,
+  starter_questions: null,
 }
 
-/** Maps the sent fields; absent ones stay unchanged. An empty name becomes null. */
+/** Maps the sent fields; absent ones stay unchanged. Empty texts and lists become null. */
 function patchOf(body: PublicLinkBody): LinkPatch {
+  const { greeting, starter_questions: questions } = body
   return {
     ...(body.name === undefined ? {} : { name: body.name || null }),
     ...(typeof body.enabled !== 'boolean' ? {} : { enabled: body.enabled ? 1 : 0 }),
     ...(typeof body.require_email !== 'boolean' ? {} : { require_email: body.require_email ? 1 : 0 }),
     ...(body.expires_at === undefined ? {} : { expires_at: body.expires_at }),
     ...(body.daily_message_limit === undefined ? {} : { daily_message_limit: body.daily_message_limit }),
+    ...(greeting === undefined ? {} : { greeting: greeting || null }),
+    ...(questions === undefined
+      ? {}
+      : { starter_questions: questions?.length ? JSON.stringify([...new Set(questions)]) : null }),
   }
 }
 

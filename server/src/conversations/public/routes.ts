@@ -1,5 +1,6 @@
 import * as chat from '@roost/contracts/conversations/public-chat'
 import * as links from '@roost/contracts/conversations/public-links'
+import { imageHeaders } from '../../agents/avatars/index.ts'
 import { preferredWaitMs } from '../../http/prefer.ts'
 import {
   type AgentCall,
@@ -61,6 +62,10 @@ function visitorRoutes(publicChat: PublicChat): Route[] {
     route(chat.getPublicChat, async ({ params, request }) =>
       publicChat.view(await lookUp(request, params.token)),
     ),
+    route(chat.getPublicPicture, async ({ params, request }) => {
+      const { mediaType, bytes } = await publicChat.picture(await lookUp(request, params.token))
+      return answer(bytes, { headers: { ...imageHeaders, 'content-type': mediaType } })
+    }),
     route(chat.requestPublicCode, async ({ body, request }) => {
       request.note({ email: body.email })
       const { link } = await lookUp(request, body.token)

@@ -25,6 +25,12 @@ export function isOpen(link: Pick<LinkRow, 'enabled' | 'expires_at'>, now: strin
   return link.enabled === 1 && (link.expires_at === null || link.expires_at > now)
 }
 
+/** The questions that a visitor of the link can send with a click. */
+export function starterQuestionsOf({ starter_questions }: Pick<LinkRow, 'starter_questions'>): string[] {
+  // Written by this feature as an array of texts.
+  return starter_questions === null ? [] : (JSON.parse(starter_questions) as string[])
+}
+
 /** The UTC day by which messages are counted. */
 export function dayOf(now: Date): string {
   return now.toISOString().slice(0, 10)

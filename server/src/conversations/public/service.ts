@@ -1,4 +1,5 @@
 import type { PublicChatBody, PublicChatShown, PublicReply } from '@roost/contracts/conversations/public-chat'
+import type { Agent } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
@@ -8,6 +9,7 @@ import type { RunHooks, WaitOptions } from '../../runs/executions/index.ts'
 import { type AccessRevocationPort, createLongReplies, type LongReply } from '../chat/index.ts'
 import { createLinks, type Links, type LinksDeps } from './links.ts'
 import { createResolveLink, type OpenLink, type ResolveLink, type ResolveLinkDeps } from './resolve-link.ts'
+import { starterQuestionsOf } from './rules.ts'
 import { publicStore } from './store.ts'
 import { type AcceptedTurn, createTalk, type Talk, type TalkDeps } from './talk.ts'
 import { createTurns, type Turns, type TurnsDeps } from './turns.ts'
@@ -26,9 +28,13 @@ export type PublicChatDeps = ResolveLinkDeps &
     accessRevocation: AccessRevocationPort & { recheck(agent: { id: string; name: string }): void }
     /** The agent's own description; null when it has none. */
     descriptionOf(agent: { id: string }): Promise<string | null>
+    /** The agent's picture: the one that was set, or a generated one. */
+    pictureOf(agent: Agent): Promise<Picture>
     /** Whether the feature is enabled. */
     isOn(): boolean
   }
+
+type Picture = { mediaType: string; bytes: Uint8Array }
 
 export type PublicChat = {
   links: Links
@@ -40,6 +46,7 @@ export type PublicChat = {
   requireEnabled(): void
   /** The page data of a link. */
   view(open: OpenLink): Promise<PublicChatShown>
+  picture(open: OpenLink): Promise<Picture>
   /** Resolves the link for a visitor's request. Throws `rate_limited`, `link_not_found`, `feature_disabled`. */
   lookUp(token: string, ip: string): Promise<OpenLink>
   /** Resolves the link for a visitor's message, with the message limits. Throws the same faults. */
@@ -108,8 +115,11 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
         agent_available: agent.status === 'running',
         agent_label: agent.label ?? agent.name,
         agent_description: await deps.descriptionOf(agent),
+        greeting: link.greeting,
+        starter_questions: starterQuestionsOf(link),
       }
     },
+    picture: ({ agent }) => deps.pictureOf(agent),
     async lookUp(token, ip) {
       requireEnabled()
       await limits.use(rateRules.publicLookup, ip)

@@ -24,6 +24,9 @@ export type PublicLinksTable = {
   day_messages: number
   /** People who wrote on the link and have been deleted since. */
   past_people: number
+  greeting: string | null
+  /** JSON array of texts; null without any. */
+  starter_questions: string | null
 }
 
 /** Somebody who has written on a link or verified an address for it. */
@@ -63,7 +66,16 @@ export type VisitorRow = PublicVisitorsTable
 export type TurnRow = PublicTurnsTable
 /** The fields of a link that an owner may change. */
 export type LinkPatch = Partial<
-  Pick<LinkRow, 'name' | 'enabled' | 'require_email' | 'expires_at' | 'daily_message_limit'>
+  Pick<
+    LinkRow,
+    | 'name'
+    | 'enabled'
+    | 'require_email'
+    | 'expires_at'
+    | 'daily_message_limit'
+    | 'greeting'
+    | 'starter_questions'
+  >
 >
 
 /** The SQL of public links, their visitors and their turns. */

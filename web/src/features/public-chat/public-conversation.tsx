@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { MessageSquarePlus } from 'lucide-react'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useApp } from '../../shell/app-context.ts'
-import { Logo } from '../../shell/logo.tsx'
+import { AgentAvatar } from '../../ui/avatar.tsx'
 import { Banner } from '../../ui/banner.tsx'
 import { Button } from '../../ui/button.tsx'
 import { DropZone } from '../../ui/drop-zone.tsx'
@@ -19,19 +19,20 @@ import { showFault } from '../workspace-chat/show-fault.ts'
 import { createTurnActions } from '../workspace-chat/turn-actions.ts'
 import { visibleMessages } from '../workspace-chat/visible-messages.ts'
 import { PublicMessages } from './public-messages.tsx'
-import { beginAnew, publicCalls, publicHistoryQuery, stopPublicTurn } from './queries.ts'
+import { PublicWelcome, type WelcomeText } from './public-welcome.tsx'
+import { beginAnew, publicCalls, publicHistoryQuery, publicPicture, stopPublicTurn } from './queries.ts'
 import type { Visit } from './visit.ts'
 
 type ConversationProps = {
   token: string
   label: string
-  description: string | null
+  welcome: WelcomeText
   isAvailable: boolean
   visit: Visit
 }
 
 /** The single conversation of a visitor on a link. */
-export function PublicConversation({ token, label, description, isAvailable, visit }: ConversationProps) {
+export function PublicConversation({ token, label, welcome, isAvailable, visit }: ConversationProps) {
   const { api, queries } = useApp()
   const as = useSyncExternalStore(visit.onChange, visit.snapshot)
   const history = useQuery(publicHistoryQuery(api, token, visit, as))
@@ -77,7 +78,7 @@ export function PublicConversation({ token, label, description, isAvailable, vis
   return (
     <div className="flex h-dvh flex-col bg-canvas text-ink">
       <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-4">
-        <Logo className="size-6 shrink-0 text-accent" />
+        <AgentAvatar name={label} src={publicPicture(token)} />
         <h1 className="min-w-0 flex-1 truncate font-semibold tracking-tight">{label}</h1>
         <Button
           size="sm"
@@ -95,13 +96,20 @@ export function PublicConversation({ token, label, description, isAvailable, vis
           {history.data || shown.live.length > 0 ? (
             <PublicMessages
               label={label}
-              description={description}
               stored={shown.stored}
               live={shown.live}
               end={all.at(-1)?.end ?? null}
               isCut={(history.data?.message_count ?? 0) > (history.data?.messages.length ?? 0)}
               onRetry={talk.retry}
               onEdit={talk.edit}
+              welcome={
+                <PublicWelcome
+                  token={token}
+                  label={label}
+                  text={welcome}
+                  onAsk={isAvailable ? talk.ask : null}
+                />
+              }
             />
           ) : (
             <div className="m-auto w-full max-w-3xl px-4 py-6">

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Banner } from '../../ui/banner.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Markdown } from '../../ui/markdown.tsx'
@@ -12,8 +13,8 @@ export type PublicMessage = { id: string; role: 'user' | 'assistant'; content: s
 
 type MessagesProps = {
   label: string
-  /** The purpose of the agent; null when not set. */
-  description: string | null
+  /** Shown before the first message. */
+  welcome: ReactNode
   stored: readonly PublicMessage[]
   live: readonly LiveTurn[]
   /** How the newest turn ended; null while it is running or when it was loaded with the page. */
@@ -25,16 +26,7 @@ type MessagesProps = {
 }
 
 /** The messages on a link. Follows new content at its end. */
-export function PublicMessages({
-  label,
-  description,
-  stored,
-  live,
-  end,
-  isCut,
-  onRetry,
-  onEdit,
-}: MessagesProps) {
+export function PublicMessages({ label, welcome, stored, live, end, isCut, onRetry, onEdit }: MessagesProps) {
   const newest = live.at(-1)
   const { scroller, content } = useStickToBottom({
     newest: `${stored.at(-1)?.id ?? ''} ${newest?.key ?? ''} ${newest?.transcript.steps.length ?? 0}`,
@@ -53,15 +45,7 @@ export function PublicMessages({
       <div ref={content} className="mx-auto flex w-full max-w-3xl flex-col gap-7 px-4 pt-5 pb-4 md:px-6">
         {isCut && <p className="text-center text-muted text-xs">Older messages are not shown.</p>}
         {isEmpty ? (
-          <div className="flex flex-col items-center gap-2 py-10 text-center">
-            <p className="font-semibold text-lg">{label}</p>
-            {description !== null && (
-              <p className="line-clamp-6 max-w-md text-sm [overflow-wrap:anywhere]">{description}</p>
-            )}
-            <p className="max-w-md text-muted text-sm">
-              Ask anything. The agent and its owner can read your messages.
-            </p>
-          </div>
+          welcome
         ) : (
           <ol aria-label="Conversation" className="flex flex-col gap-7">
             {stored.map((message) => (

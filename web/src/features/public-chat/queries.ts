@@ -19,6 +19,9 @@ export const visitorOf = (api: Client): Client => api.withToken(null)
 
 const linkKey = (token: string) => ['public-chat', token] as const
 
+/** The address of the agent's picture. */
+export const publicPicture = (token: string) => `/api/public/link/${encodeURIComponent(token)}/picture`
+
 export const publicChatQuery = (api: Client, token: string) =>
   queryOptions({
     queryKey: [...linkKey(token), 'link'],

@@ -1,7 +1,10 @@
 import {
   createPublicLink,
   maxDailyMessages,
+  maxGreetingLength,
   maxLinkNameLength,
+  maxQuestionLength,
+  maxStarterQuestions,
   type PublicLink,
   updatePublicLink,
 } from '@roost/contracts/conversations/public-links'
@@ -9,8 +12,17 @@ import { z } from 'zod'
 import { useApp } from '../../shell/app-context.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogButtons } from '../../ui/dialog.tsx'
-import { Form, FormError, NumberField, SwitchField, TextField, useZodForm } from '../../ui/form.tsx'
+import {
+  Form,
+  FormError,
+  NumberField,
+  SwitchField,
+  TextareaField,
+  TextField,
+  useZodForm,
+} from '../../ui/form.tsx'
 import { dayOf, endOfDay } from './last-day.ts'
+import { linesOf } from './lines.ts'
 import { publicLinksKey } from './queries.ts'
 
 /** `link`: the link to edit, `new`, or null when closed. */
@@ -35,6 +47,20 @@ const LinkValues = z.object({
     .string()
     .max(maxLinkNameLength, `The name must have at most ${maxLinkNameLength} characters.`)
     .nullable(),
+  greeting: z
+    .string()
+    .max(maxGreetingLength, `The greeting must have at most ${maxGreetingLength} characters.`)
+    .nullable(),
+  starter_questions: z
+    .string()
+    .refine(
+      (text) => linesOf(text).length <= maxStarterQuestions,
+      `There can be at most ${maxStarterQuestions} questions.`,
+    )
+    .refine(
+      (text) => linesOf(text).every((line) => line.length <= maxQuestionLength),
+      `A question must have at most ${maxQuestionLength} characters.`,
+    ),
   require_email: z.boolean(),
   day: z.string(),
   daily_message_limit: z
@@ -51,15 +77,21 @@ function LinkForm({ name, link, onClose }: { name: string; link: PublicLink | nu
   const form = useZodForm(LinkValues, {
     defaultValues: {
       name: link?.name ?? null,
+      greeting: link?.greeting ?? null,
+      starter_questions: (link?.starter_questions ?? []).join('\n'),
       require_email: link?.require_email ?? false,
       day,
       daily_message_limit: link?.daily_message_limit ?? null,
     },
   })
-  async function save({ day: chosen, ...values }: z.output<typeof LinkValues>): Promise<void> {
+  async function save({
+    day: chosen,
+    starter_questions,
+    ...values
+  }: z.output<typeof LinkValues>): Promise<void> {
     // An unchanged day keeps its exact expiry.
     const expires_at = link && chosen === day ? link.expires_at : endOfDay(chosen)
-    const body = { ...values, expires_at }
+    const body = { ...values, starter_questions: linesOf(starter_questions), expires_at }
     if (link) await api.call(updatePublicLink, { params: { name, id: link.id }, body })
     else await api.call(createPublicLink, { params: { name }, body })
     await queries.invalidateQueries({ queryKey: publicLinksKey(name) })
@@ -74,6 +106,19 @@ function LinkForm({ name, link, onClose }: { name: string; link: PublicLink | nu
         hint={`Where the link is used, for example “Website”. At most ${maxLinkNameLength} characters.`}
         emptyAs="null"
         autoFocus
+      />
+      <TextareaField
+        name="greeting"
+        label="Greeting"
+        hint={`Visitors read it before their first message. Plain text, at most ${maxGreetingLength} characters.`}
+        emptyAs="null"
+        rows={2}
+      />
+      <TextareaField
+        name="starter_questions"
+        label="Starter questions"
+        hint={`One per line, at most ${maxStarterQuestions}. Visitors send one with a click.`}
+        rows={3}
       />
       <SwitchField
         name="require_email"

@@ -23,6 +23,10 @@ export function createTurnActions({ turns, sessionId, composer, input, model, st
       turns.send(sessionId, { message: composer.text, model, files, key: newKey() })
       composer.clear()
     },
+    /** Sends a prepared message; the draft stays. */
+    ask(message: string): void {
+      turns.send(sessionId, { message, model, files: [], key: newKey() })
+    },
     /** Moves a refused message back to the composer. */
     edit(turn: LiveTurn): void {
       const files = (turn.question?.files ?? []).map((file) => ({ ...file, id: newKey() }))

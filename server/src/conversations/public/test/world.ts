@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createAvatars } from '../../../agents/avatars/index.ts'
 import { createShared, openAgents, until } from '../../../agents/test/world.ts'
 import { createIdempotency } from '../../../foundation/idempotency/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
@@ -44,6 +45,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
     agentName: async () => null,
   })
   const built: { publicChat?: PublicChat } = {}
+  const avatars = createAvatars({ db, clock, events })
   const world = await openAgents(db, {
     shared,
     routes: ({ agentRecords, agentManagement, hooks: { accessEnded } }) => {
@@ -70,6 +72,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
         isOn: () => flag.isOn,
         retentionDays: () => 30,
         descriptionOf: agentManagement.descriptionOf,
+        pictureOf: avatars.of,
       })
       return [...publicRoutes(built.publicChat), ...chatRoutes(chat)]
     },
@@ -142,6 +145,7 @@ export async function openPublicWorld(open: OpenTestDb, { hasMail = true } = {})
     publicChat,
     runs,
     mail,
+    avatars,
     flag,
     owner,
     agentId,
