@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import type { Loose } from '../acceptance/platform.ts'
+import { type Loose, signIn } from '../acceptance/platform.ts'
 import { type Bench, closeTab, openBench, reviewPage } from './bench.ts'
 import { reportFailure } from './evidence.ts'
 
@@ -16,6 +16,15 @@ afterEach((context) => reportFailure(bench, context))
 
 const notice = (page: Page) => page.getByRole('region', { name: 'Demo', exact: true })
 const removal = (page: Page) => notice(page).getByRole('button', { name: 'Remove demo data…' })
+
+async function restart(demo: 'true' | 'false'): Promise<void> {
+  const { platform } = bench
+  await platform.stopApi()
+  Object.assign(platform.env, { ROOST_DEMO: demo })
+  await platform.startApi()
+  // Sessions end with the process that signed them.
+  platform.token = await signIn(platform)
+}
 
 async function agentNames(): Promise<string[]> {
   const { json } = await bench.platform.request('GET', '/api/agents')
@@ -66,6 +75,26 @@ test('a dismissed notice stays away, also after a reload', async () => {
   await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
   assert.equal(await notice(page).count(), 0)
   await closeTab(tab)
+})
+
+test('after a start without the demo the settings have the removal', async () => {
+  await restart('false')
+  const tab = await bench.open()
+  const { page } = tab
+  await tab.goto('/settings')
+  const section = page.getByRole('region', { name: 'Demo data' })
+  await section.getByText('demo-developer, demo-digest, demo-support').waitFor()
+  assert.equal(await notice(page).count(), 0)
+  await section.getByRole('button', { name: 'Remove demo data…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+  await closeTab(tab)
+  await reviewPage(bench, {
+    name: 'settings-demo-data',
+    path: '/settings',
+    token: bench.platform.token,
+    ready: (page) => page.getByRole('region', { name: 'Demo data' }).waitFor(),
+  })
+  await restart('true')
 })
 
 test('an admin removes the demo data after a confirmation', async () => {

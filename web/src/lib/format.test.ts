@@ -56,6 +56,10 @@ describe('times', () => {
       '1 Jul 2026, 12:05:09 CEST',
     )
     assert.equal(formatClock(at, { language: 'en-GB', timeZone: 'Asia/Kolkata' }), '15:35')
+    const morning = Date.parse('2026-07-01T06:00:00Z')
+    assert.equal(formatClock(morning, { language: 'en-GB', timeZone: 'UTC' }), '06:00')
+    // Between the time and AM is a narrow space.
+    assert.match(formatClock(morning, { language: 'en-US', timeZone: 'UTC' }), /^6:00\sAM$/)
   })
   it('refresh often for recent times and rarely for old ones', () => {
     assert.equal(relativeTimeStaysFor(now - 5000, now), 10_000)

@@ -57,9 +57,9 @@ export function formatExactTime(at: number, { language, timeZone }: Locale = {})
   }).format(at)
 }
 
-/** Hours and minutes of the day. */
+/** Hours and minutes of the day as the reader writes them: `06:00`, `6:00 AM`. */
 export function formatClock(at: number, { language, timeZone }: Locale = {}): string {
-  return new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', timeZone }).format(at)
+  return new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone }).format(at)
 }
 
 /** Two units at most: `840 ms`, `3.2 s`, `42 s`, `4m 10s`, `2h 5m`, `3d 4h`. */

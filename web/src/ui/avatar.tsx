@@ -18,7 +18,7 @@ export function AgentAvatar({ name, src, size = 'md', shape = 'agent' }: AgentAv
       aria-hidden="true"
       className={cx(
         'inline-grid shrink-0 place-items-center overflow-hidden font-semibold select-none',
-        shape === 'person' ? 'rounded-full' : 'rounded-md',
+        shape === 'person' ? 'rounded-full' : size === 'xl' ? 'rounded-xl' : 'rounded-md',
         sizes[size],
         grounds[toneOf(name, grounds.length)],
       )}

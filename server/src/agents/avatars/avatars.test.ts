@@ -9,6 +9,8 @@ test('a drawn avatar keeps its colours after a rename and shows the initials', (
   assert.match(before, />SH<\/text>/)
   assert.match(drawAvatar('id', 'x'), />X<\/text>/)
   assert.equal(before.replace('>SH<', '>RB<'), drawAvatar('id', 'research_bot'))
+  assert.match(drawAvatar('id', '<b>&Émile "Q"'), />BÉ<\/text>/)
+  assert.match(drawAvatar('id', '&<>'), /><\/text>/)
   assert.notEqual(before, drawAvatar('other', 'sales-helper'))
 })
 

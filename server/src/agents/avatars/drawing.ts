@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** Draws a picture with colours from the agent's id and the initials of its current name. */
+/** Draws a picture with colours from the agent's id and the initials of its current name or label. */
 export function drawAvatar(id: string, name: string): string {
   const [first = 0, second = 0] = createHash('sha256').update(id).digest()
   const hue = Math.round((first / 256) * 360)
@@ -15,9 +15,12 @@ export function drawAvatar(id: string, name: string): string {
   ].join('')
 }
 
-/** Names contain only letters, digits, `-` and `_`, so nothing needs escaping. */
+/** Only letters and digits, so nothing needs escaping. */
 function initials(name: string): string {
-  const words = name.split(/[-_]+/).filter((word) => word !== '')
-  const [first = '', second] = words
-  return (second ? `${first[0]}${second[0]}` : first.slice(0, 2)).toUpperCase()
+  const words = name
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== '')
+    .map((word) => [...word])
+  const [first = [], second] = words
+  return (second ? `${first[0]}${second[0]}` : first.slice(0, 2).join('')).toUpperCase()
 }

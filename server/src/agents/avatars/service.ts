@@ -8,7 +8,8 @@ import { drawAvatar } from './drawing.ts'
 import { type AvatarsTable, avatarStore } from './store.ts'
 
 export type Avatars = {
-  of(agent: Agent): Promise<{ mediaType: string; bytes: Uint8Array }>
+  /** `name`: what a generated picture has the initials of. */
+  of(agent: Pick<Agent, 'id' | 'name'>): Promise<{ mediaType: string; bytes: Uint8Array }>
   /** Throws `unsupported_media_type`. */
   put(agent: Agent, bytes: Uint8Array): Promise<void>
   remove(agent: Agent): Promise<void>

@@ -48,7 +48,9 @@ forEachDialect((_name, open) => {
     await using world = await openPublicWorld(open)
     const link = await world.newLink()
     const path = `/link/${link.token}/picture`
+    await world.request(world.owner.key, 'PUT', '/api/agents/scout/label', { label: 'Friendly Helper' })
     const drawn = await world.visit('GET', path)
+    assert.match(drawn.bytes.toString(), />FH</)
     assert.deepEqual([drawn.status, drawn.headers['content-type']], [200, 'image/svg+xml'])
     await world.avatars.put(await world.row('scout'), png)
     const set = await world.visit('GET', path)

@@ -29,7 +29,7 @@ export type PublicChatDeps = ResolveLinkDeps &
     /** The agent's own description; null when it has none. */
     descriptionOf(agent: { id: string }): Promise<string | null>
     /** The agent's picture: the one that was set, or a generated one. */
-    pictureOf(agent: Agent): Promise<Picture>
+    pictureOf(agent: Pick<Agent, 'id' | 'name'>): Promise<Picture>
     /** Whether the feature is enabled. */
     isOn(): boolean
   }
@@ -119,7 +119,8 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
         starter_questions: starterQuestionsOf(link),
       }
     },
-    picture: ({ agent }) => deps.pictureOf(agent),
+    // The initials of the label, because visitors do not know the name.
+    picture: ({ agent: { id, name, label } }) => deps.pictureOf({ id, name: label ?? name }),
     async lookUp(token, ip) {
       requireEnabled()
       await limits.use(rateRules.publicLookup, ip)

@@ -3,9 +3,8 @@ import { Link } from '@tanstack/react-router'
 import { FlaskConical, X } from 'lucide-react'
 import { useState } from 'react'
 import { useApi } from '../../shell/app-context.ts'
-import { Button } from '../../ui/button.tsx'
 import { demoQuery } from './queries.ts'
-import { RemoveDemoDialog } from './remove-demo-dialog.tsx'
+import { RemoveDemoButton } from './remove-demo.tsx'
 
 const dismissedKey = 'roost:demo-dismissed'
 
@@ -53,19 +52,11 @@ function AdminHint() {
 
 function DemoData() {
   const { data: demo } = useQuery(demoQuery(useApi()))
-  const [isOpen, setOpen] = useState(false)
   if (!demo) return null
   return (
     <>
       {demo.state === 'waiting' && <span role="status">Creating the demo agents…</span>}
-      {(demo.agents.length > 0 || isOpen) && (
-        <>
-          <Button size="sm" onClick={() => setOpen(true)}>
-            Remove demo data…
-          </Button>
-          <RemoveDemoDialog agents={demo.agents} open={isOpen} onOpenChange={setOpen} />
-        </>
-      )}
+      <RemoveDemoButton agents={demo.agents} />
     </>
   )
 }

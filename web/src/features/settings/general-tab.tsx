@@ -9,6 +9,7 @@ import { SaveRow } from '../../ui/save-row.tsx'
 import { Section } from '../../ui/section.tsx'
 import { ExactTime } from '../../ui/time.tsx'
 import { toast } from '../../ui/toast.tsx'
+import { DemoSection } from '../demo/demo-section.tsx'
 import { flagsQuery, settingKeys, settingQuery, versionQuery } from './queries.ts'
 
 const General = z.object({ platform_prompt: z.string(), platform_default_model: z.string() })
@@ -55,6 +56,7 @@ export function GeneralTab() {
           ))}
         </ul>
       </Section>
+      <DemoSection />
       <Section title="Build" description="The version that is running.">
         <KeyValues
           items={[

@@ -1,9 +1,25 @@
 import { removeDemo } from '@roost/contracts/operations/demo'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { describeFault } from '../../lib/fault.ts'
 import { useApi } from '../../shell/app-context.ts'
+import { Button } from '../../ui/button.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { toast } from '../../ui/toast.tsx'
+
+/** Absent without demo agents. */
+export function RemoveDemoButton({ agents }: { agents: readonly string[] }) {
+  const [isOpen, setOpen] = useState(false)
+  if (agents.length === 0 && !isOpen) return null
+  return (
+    <>
+      <Button size="sm" onClick={() => setOpen(true)}>
+        Remove demo data…
+      </Button>
+      <RemoveDemoDialog agents={agents} open={isOpen} onOpenChange={setOpen} />
+    </>
+  )
+}
 
 type RemoveDemoDialogProps = {
   agents: readonly string[]
@@ -11,7 +27,7 @@ type RemoveDemoDialogProps = {
   onOpenChange: (open: boolean) => void
 }
 
-export function RemoveDemoDialog({ agents, open, onOpenChange }: RemoveDemoDialogProps) {
+function RemoveDemoDialog({ agents, open, onOpenChange }: RemoveDemoDialogProps) {
   const api = useApi()
   const queries = useQueryClient()
   const removal = useMutation({

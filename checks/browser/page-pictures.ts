@@ -1,0 +1,67 @@
+/** Looks at whole pages at fixed widths in both themes, and keeps a picture of each. */
+import { mkdir } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { Page } from 'playwright-core'
+import { eventually } from '../acceptance/platform.ts'
+import { assertAccessible, assertNoSideways, type Bench, type Tab, type Theme, widths } from './bench.ts'
+
+/** Git ignores it. */
+const folder = resolve(import.meta.dirname, '../../artifacts/pages')
+
+/** A page of the router. `route`: its path there. */
+export type PagePath = { name: string; route: string; path: string }
+
+type Look = { theme: Theme; width: number; axe: 'all' | 'colours' }
+
+/** In an order that changes one thing at a time. Of the rules, only those about colours depend on the theme. */
+const looks: readonly Look[] = [
+  { theme: 'light', width: 1440, axe: 'all' },
+  { theme: 'dark', width: 1440, axe: 'colours' },
+  { theme: 'dark', width: 390, axe: 'colours' },
+  { theme: 'light', width: 390, axe: 'all' },
+]
+const heightOf = (width: number) => (width < 600 ? 844 : 900)
+
+/** Opens pages one after the other in one tab. `token` null: not signed in. */
+export async function openPageReviewer(bench: Bench, token?: string | null) {
+  await mkdir(folder, { recursive: true })
+  const tab = await bench.open(token === undefined ? {} : { token })
+  return {
+    /** Opens the page once, and changes width and theme in place. Throws for a fault of the page. */
+    async look({ name, path }: PagePath): Promise<void> {
+      const before = tab.faults.length
+      await show(tab, looks[0])
+      await tab.goto(path)
+      await loaded(tab.page)
+      for (const look of looks) {
+        const what = `${name}-${look.theme}-${look.width}`
+        await show(tab, look)
+        await tab.page.locator(`html[data-theme=${look.theme}]`).waitFor()
+        await loaded(tab.page)
+        await assertNoSideways(tab, what)
+        await tab.page.screenshot({ path: join(folder, `${what}.png`), fullPage: true })
+        await assertAccessible(tab, what, look.axe)
+      }
+      await tab.page.setViewportSize({ width: widths.phone, height: heightOf(widths.phone) })
+      await assertNoSideways(tab, `${name} at ${widths.phone}`)
+      const faults = tab.faults.slice(before)
+      if (faults.length > 0) throw new Error(`${name}: ${faults.join('\n')}`)
+    },
+    close: () => tab.context.close(),
+  }
+}
+
+async function show({ page }: Tab, look: Look | undefined): Promise<void> {
+  if (!look) return
+  await page.setViewportSize({ width: look.width, height: heightOf(look.width) })
+  await page.emulateMedia({ colorScheme: look.theme })
+}
+
+/** Resolves when the page has a heading and nothing on it is a placeholder any more. */
+async function loaded(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor({ state: 'attached' })
+  await eventually(
+    () => page.locator('.animate-pulse, [aria-busy=true]').count(),
+    (count) => count === 0,
+  )
+}
