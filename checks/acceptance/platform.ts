@@ -74,6 +74,8 @@ export type StreamObject = Loose
 export type PlatformOptions = {
   env?: Record<string, string>
   password?: boolean
+  /** The model server answers as that of `roost up --demo`. */
+  isDemo?: boolean
   /** The user that the platform runs as; only root can choose. */
   user?: { uid: number; gid: number }
 }
@@ -97,7 +99,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     const names = ['.', ...(await readdir(dataDir))]
     for (const name of names) await chown(join(dataDir, name), options.user.uid, options.user.gid)
   }
-  const model = await startModelServer({})
+  const model = await startModelServer(options.isDemo ? { demo: true } : {})
   const [port = 0, internalPort = 0, mcpPort = 0] = await freePorts(3)
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? '',
@@ -120,6 +122,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
     // Lets a benchmark find the processes that it started.
     ...JSON.parse(process.env.ROOST_TEST_PLATFORM_ENV ?? '{}'),
     ...(process.env.ROOST_BENCH_SESSION ? { ROOST_BENCH_SESSION: process.env.ROOST_BENCH_SESSION } : {}),
+    ...(options.isDemo ? { ROOST_DEMO: 'true' } : {}),
     ...options.env,
   }
   let child: ChildProcess | null = null

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
 import { agentTabPlaces } from '../../web/src/shell/agent-tabs.ts'
-import { eventually } from '../acceptance/platform.ts'
+import { eventually, type Loose } from '../acceptance/platform.ts'
 import { chat, createAgent } from '../acceptance/steps.ts'
 import { type Bench, openBench } from './bench.ts'
 import { reportFailure } from './evidence.ts'
@@ -26,14 +26,16 @@ const tabsOf = (page: 'settings' | 'agents' | 'inbox' | 'library'): PagePath[] =
     path: `/${page}?tab=${id}`,
   }))
 const one = (route: string, path = route): PagePath => ({
-  name: route === '/' ? 'home' : route.replaceAll(/[^a-z]+/g, '-').replaceAll(/^-|-$/g, ''),
+  name: path === '/' ? 'home' : path.slice(1).replaceAll('/', '-'),
   route,
   path,
 })
 
 /** The pages of a signed-in admin whose addresses are known before the platform starts. */
 const fixed: PagePath[] = [
-  ...['/', '/runs', '/schedules', '/costs', '/people', '/keys', '/audit', '/account', '/m'].map((path) => one(path)),
+  ...['/', '/runs', '/schedules', '/costs', '/people', '/keys', '/audit', '/account', '/m'].map((path) =>
+    one(path),
+  ),
   ...tabsOf('agents'),
   ...tabsOf('inbox'),
   ...tabsOf('library'),
@@ -70,7 +72,8 @@ test('every address of the router is visited', () => {
     routes.filter((path) => !visited.has(path)),
     [],
   )
-  for (const page of ['settings', 'agents', 'inbox', 'library'] as const) assert.ok(tabsOf(page).length > 1, page)
+  for (const page of ['settings', 'agents', 'inbox', 'library'] as const)
+    assert.ok(tabsOf(page).length > 1, page)
 })
 
 describe('a platform that nobody has set up', () => {
@@ -98,21 +101,28 @@ describe('the demo', () => {
     await reviewer.look(page)
   }
   before(async () => {
-    bench = await openBench({ env: { ROOST_DEMO: 'true' } })
+    bench = await openBench({ isDemo: true })
     const { platform } = bench
+    await platform.startBeside('server/src/start/scheduler.ts')
     await eventually(
       async () => (await platform.request('GET', '/api/demo')).json.state,
       (state) => state === 'ready',
       240_000,
     )
-    const runsOf = async (name: string) => (await platform.request('GET', `/api/agents/${name}/executions`)).json
+    const runsOf = async (name: string) =>
+      (await platform.request('GET', `/api/agents/${name}/executions`)).json
     // The newest are real runs.
     for (const name of ['demo-support', 'demo-developer', agent])
       await eventually(
         () => runsOf(name),
-        (runs) => runs.every(({ status }: { status: string }) => !['queued', 'running'].includes(status)),
+        (runs) => runs.every(({ status }: Loose) => !['queued', 'running'].includes(status)),
         240_000,
       )
+    await eventually(
+      async () => (await platform.request('GET', '/api/operator-queue/stats')).json.pending,
+      (pending) => pending > 0,
+      240_000,
+    )
   })
   after(() => bench?.[Symbol.asyncDispose]())
   afterEach((context) => reportFailure(bench, context))
@@ -125,11 +135,12 @@ describe('the demo', () => {
     await look({
       name: 'run',
       route: '/agents/$name/executions/$id',
-      path: `/agents/demo-developer/executions/${runs.json[0].id}`,
+      path: `/agents/demo-developer/executions/${runs.json.find(({ status }: Loose) => status === 'success').id}`,
     })
     await createAgent(platform, 'qa-gone')
     const { json } = await chat(platform, 'qa-gone', '[[reply:farewell]]')
-    const id = json.execution_id ?? (await platform.request('GET', '/api/agents/qa-gone/executions')).json[0].id
+    const id =
+      json.execution_id ?? (await platform.request('GET', '/api/agents/qa-gone/executions')).json[0].id
     await platform.request('DELETE', '/api/agents/qa-gone')
     await look({ name: 'run-of-deleted-agent', route: '/executions/$id', path: `/executions/${id}` })
   })
@@ -146,10 +157,16 @@ describe('the demo', () => {
       greeting: 'Good day! Ask about the orders of the shop.',
       starter_questions: ['How many orders came in today?', 'Which topics have the open tickets?'],
     })
-    const share = await platform.request('POST', `/api/agents/${agent}/canvas/main/share`, { scope: 'public' })
+    const share = await platform.request('POST', `/api/agents/${agent}/canvas/main/share`, {
+      scope: 'public',
+    })
     const visitor = await openPageReviewer(bench, null)
     await visitor.look({ name: 'public-chat', route: '/chat/$token', path: new URL(link.json.url).pathname })
-    await visitor.look({ name: 'shared-canvas', route: '/canvas/s/$token', path: new URL(share.json.url).pathname })
+    await visitor.look({
+      name: 'shared-canvas',
+      route: '/canvas/s/$token',
+      path: new URL(share.json.url).pathname,
+    })
     await visitor.look(one('/login'))
     await visitor.close()
   })

@@ -169,8 +169,8 @@ test(
       await page.getByRole('heading', { name: 'Every minute' }).waitFor()
       await saveState(page, 'schedule')
       await click(page.getByRole('navigation', { name: 'Schedule tabs' }).getByRole('link', { name: 'Runs' }))
-    const runs = page.getByRole('grid', { name: 'Runs of the schedule' })
-    await runs.getByRole('link').first().waitFor()
+      const runs = page.getByRole('grid', { name: 'Runs of the schedule' })
+      await runs.getByRole('link').first().waitFor()
       mark('a schedule fired')
       await saveState(page, 'fired')
     } catch (error) {

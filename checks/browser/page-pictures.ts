@@ -60,8 +60,10 @@ async function show({ page }: Tab, look: Look | undefined): Promise<void> {
 /** Resolves when the page has a heading and nothing on it is a placeholder any more. */
 async function loaded(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor({ state: 'attached' })
+  // Parts that load later. A page may follow something for as long as it is open.
+  await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => {})
   await eventually(
-    () => page.locator('.animate-pulse, [aria-busy=true]').count(),
+    () => page.locator('div.animate-pulse, [aria-busy=true]').count(),
     (count) => count === 0,
   )
 }

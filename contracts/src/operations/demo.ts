@@ -5,6 +5,9 @@ import { Timestamp } from '../kit/primitives.ts'
 const tag = 'Operations'
 const path = '/api/demo'
 
+/** The agents that the demo creates. */
+export const demoAgentNames = ['demo-support', 'demo-developer', 'demo-digest'] as const
+
 export const demoStates = ['off', 'waiting', 'ready', 'removed'] as const
 
 export const DemoStatus = z

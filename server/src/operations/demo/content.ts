@@ -1,11 +1,11 @@
 import type { CreateAgent } from '@roost/contracts/agents/registry'
-import { demoMessages } from '@roost/contracts/operations/demo'
+import { type demoAgentNames, demoMessages } from '@roost/contracts/operations/demo'
 import type { CreateSchedule } from '@roost/contracts/triggers/schedules'
 import type { AgentPatch } from '../../agents/records/index.ts'
 import { dayOf } from './history.ts'
 
 export type DemoAgent = {
-  body: Pick<CreateAgent, 'name' | 'label' | 'custom_instructions'>
+  body: Pick<CreateAgent, 'label' | 'custom_instructions'> & { name: (typeof demoAgentNames)[number] }
   columns: AgentPatch
   /** Messages of the runs that start when the agent exists. */
   messages: readonly string[]

@@ -71,8 +71,8 @@ function Actor({ entry, names }: { entry: AuditLogEntry; names: ReadonlyMap<stri
   const who = actorOf(entry, (id) => names.get(id))
   return (
     <span className="flex min-w-0 items-center gap-1.5" title={entry.actor_email ?? who}>
-      <span className="truncate">{who}</span>
-      {entry.mcp_key_name && <Badge>{entry.mcp_key_name}</Badge>}
+      <span className="max-w-2/3 shrink-0 truncate">{who}</span>
+      {entry.mcp_key_name && <Badge className="min-w-0">{entry.mcp_key_name}</Badge>}
     </span>
   )
 }

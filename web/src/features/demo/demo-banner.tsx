@@ -30,7 +30,7 @@ export function DemoBanner({ isAdmin }: { isAdmin: boolean }) {
         type="button"
         aria-label="Dismiss the demo notice"
         onClick={dismiss}
-        className="grid size-6 shrink-0 place-items-center rounded-sm text-muted hover:text-ink"
+        className="ml-auto grid size-6 shrink-0 place-items-center rounded-sm text-muted hover:text-ink"
       >
         <X aria-hidden className="size-3.5" />
       </button>

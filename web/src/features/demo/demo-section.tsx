@@ -11,7 +11,12 @@ export function DemoSection() {
   return (
     <Section
       title="Demo data"
-      description="Agents of the demo with their runs and costs. They stay after a start without --demo."
+      description={
+        <>
+          Agents of the demo with their runs and costs. They stay after a start without{' '}
+          <code className="whitespace-nowrap">--demo</code>.
+        </>
+      }
     >
       <div className="flex flex-wrap items-center gap-3">
         <p className="min-w-0 flex-1 basis-48 text-sm [overflow-wrap:anywhere]">{demo.agents.join(', ')}</p>

@@ -11,7 +11,7 @@ import { runStatsQuery } from '../agents/queries.ts'
 import { allowListQuery } from '../allow-list/queries.ts'
 import { providersQuery } from '../settings/queries.ts'
 import { StepRow } from './step-row.tsx'
-import { ownAgents, type Step, stepsOf } from './steps.ts'
+import { isOfDemo, ownAgents, type Step, stepsOf } from './steps.ts'
 
 type FirstStepsProps = {
   me: Pick<User, 'role'> & { demo?: true | undefined }
@@ -42,6 +42,7 @@ export function FirstSteps({ me, onHide }: FirstStepsProps) {
   if (!stats.data || queries.some(({ data }) => data === undefined))
     return <Skeleton className="h-32 w-full rounded-lg" />
   const agents = ownAgents(stats.data.agents)
+  const first = agents.find((agent) => !isOfDemo(agent)) ?? agents[0]
   const steps = stepsOf({
     role: me.role,
     isDemo: me.demo,
@@ -49,7 +50,7 @@ export function FirstSteps({ me, onHide }: FirstStepsProps) {
     keys: providers.data?.providers ?? [],
     allowedAddresses: allowed.data?.length ?? 0,
   })
-  return <Steps steps={steps} agent={agents[0]?.name ?? null} onHide={onHide} />
+  return <Steps steps={steps} agent={first?.name ?? null} onHide={onHide} />
 }
 
 type StepsProps = { steps: readonly Step[]; agent: string | null; onHide: () => void }

@@ -50,6 +50,19 @@ test('each step is done by what exists', () => {
   assert.deepEqual(done({ ...scripted, agents: [agent({ success_count: 1 })] }), ['agent'])
 })
 
+test('agents of the demo do no step, but a chat and a schedule can be with one of them', () => {
+  const ran = { last_execution_at: '2026-01-05T03:00:00.000Z', schedules_total: 1, success_count: 1 }
+  const agents = [agent({ name: 'demo-digest', ...ran })]
+  assert.deepEqual(
+    idsOf({ agents }, ({ isDone }) => isDone),
+    [],
+  )
+  assert.deepEqual(
+    idsOf({ agents }, ({ isBlocked }) => isBlocked),
+    [],
+  )
+})
+
 test('only steps that the person may take are listed', () => {
   const agents = [agent()]
   assert.deepEqual(idsOf({ role: 'creator' }, all), ['agent', 'chat', 'schedule'])

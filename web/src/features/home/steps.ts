@@ -1,6 +1,7 @@
 import { systemAgentName } from '@roost/contracts/agents/agent'
 import type { ProviderKey } from '@roost/contracts/foundation/settings'
 import type { Role } from '@roost/contracts/kit/access'
+import { demoAgentNames } from '@roost/contracts/operations/demo'
 import type { AgentRunStats } from '@roost/contracts/runs/fleet-executions'
 
 export type StepId = 'key' | 'agent' | 'chat' | 'schedule' | 'invite'
@@ -31,10 +32,16 @@ export function ownAgents<Agent extends { name: string }>(agents: readonly Agent
   return agents.filter(({ name }) => name !== systemAgentName)
 }
 
+/** What the demo did is no step of a person. */
+export function isOfDemo({ name }: { name: string }): boolean {
+  return demoAgentNames.some((each) => each === name)
+}
+
 /** The first steps that the person may take, in order. Empty: nobody has shared an agent with them yet. */
 export function stepsOf({ role, agents: all, keys, allowedAddresses, isDemo }: Installation): Step[] {
   const agents = ownAgents(all)
   const hasAgents = agents.length > 0
+  const made = agents.filter((agent) => !isOfDemo(agent))
   const isAdmin = role === 'admin'
   const mayCreate = isAdmin || role === 'creator'
   if (!hasAgents && !mayCreate) return []
@@ -43,18 +50,18 @@ export function stepsOf({ role, agents: all, keys, allowedAddresses, isDemo }: I
     isAdmin && {
       id: 'key',
       // A subscription or the agent's own credentials serve as well; a success proves them.
-      isDone: !isDemo && (hasKey || agents.some(({ success_count }) => success_count > 0)),
+      isDone: !isDemo && (hasKey || made.some(({ success_count }) => success_count > 0)),
       isBlocked: false,
     },
-    mayCreate && { id: 'agent', isDone: hasAgents, isBlocked: false },
+    mayCreate && { id: 'agent', isDone: made.length > 0, isBlocked: false },
     {
       id: 'chat',
-      isDone: agents.some(({ last_execution_at }) => last_execution_at !== null),
+      isDone: made.some(({ last_execution_at }) => last_execution_at !== null),
       isBlocked: !hasAgents,
     },
     {
       id: 'schedule',
-      isDone: agents.some(({ schedules_total }) => schedules_total > 0),
+      isDone: made.some(({ schedules_total }) => schedules_total > 0),
       isBlocked: !hasAgents,
     },
     isAdmin && { id: 'invite', isDone: allowedAddresses > 0, isBlocked: false },

@@ -23,7 +23,7 @@ export function PaymentList({ name }: { name: string }) {
         title="Could not load the payments"
         error={payments.error}
         onRetry={() => void payments.refetch()}
-        className="rounded-lg border border-line bg-surface"
+        className="w-full max-w-none rounded-lg border border-line bg-surface"
       />
     )
   }
@@ -33,7 +33,7 @@ export function PaymentList({ name }: { name: string }) {
         icon={<Coins aria-hidden />}
         title="No payments yet"
         description="Enable paid chat and share the address above."
-        className="rounded-lg border border-line bg-surface"
+        className="w-full max-w-none rounded-lg border border-line bg-surface"
       />
     )
   }

@@ -33,7 +33,7 @@ export function PublicLinksPanel({ name }: { name: string }) {
         title="Could not load the public links"
         error={links.error}
         onRetry={() => void links.refetch()}
-        className="rounded-lg border border-line bg-surface"
+        className="w-full max-w-none rounded-lg border border-line bg-surface"
       />
     )
   }
@@ -47,7 +47,7 @@ export function PublicLinksPanel({ name }: { name: string }) {
     <>
       {shown.length === 0 ? (
         <EmptyState
-          className="rounded-lg border border-line bg-surface"
+          className="w-full max-w-none rounded-lg border border-line bg-surface"
           icon={<LinkIcon aria-hidden />}
           title="No public links yet"
           description="Create a link to let people without an account chat with this agent."

@@ -99,10 +99,10 @@ function SourceName({ row }: { row: SourceRow }) {
   return (
     <span className="flex min-w-0 flex-col leading-4.5">
       <span className="flex min-w-0 items-center gap-1.5">
-        <span className="truncate font-medium" title={row.name}>
+        <span className="max-w-2/3 shrink-0 truncate font-medium" title={row.name}>
           {row.name}
         </span>
-        {row.is_default && <Badge>bundled</Badge>}
+        {row.is_default && <Badge className="min-w-0">bundled</Badge>}
         {row.layout_conflict && (
           <span title={`The repository has several layouts. Roost uses ${row.skills_root ?? 'the first'}.`}>
             <Badge tone="warning">several layouts</Badge>
