@@ -12,7 +12,7 @@ import { after, before, test } from 'node:test'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { freePort } from '../../cli/src/machine/free-port.ts'
 import { removeNetworks } from '../acceptance/agents-networks.ts'
-import { adminPassword } from '../acceptance/platform.ts'
+import { adminPassword, type Loose } from '../acceptance/platform.ts'
 import { pictures } from './bench.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -80,22 +80,21 @@ async function stop(): Promise<void> {
   const running = up
   up = null
   if (!running || running.exitCode !== null) return
-  await removeAgents().catch((error: unknown) => console.error('could not remove the agents:', error))
+  await ask('DELETE', '/api/demo').catch((error: unknown) =>
+    console.error('could not remove the agents:', error),
+  )
   const ended = new Promise((done) => running.once('close', done))
   running.kill('SIGINT')
   await ended
   await removeNetworks(dataDir)
 }
 
-async function removeAgents(): Promise<void> {
+async function ask(method: string, path: string): Promise<Loose> {
   const url = `http://127.0.0.1:${env.ROOST_PORT}`
   const body = new URLSearchParams({ username: 'admin', password: adminPassword })
-  const { access_token: token } = (await (
-    await fetch(`${url}/api/token`, { method: 'POST', body })
-  ).json()) as {
-    access_token: string
-  }
-  await fetch(`${url}/api/demo`, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+  const signedIn: Loose = await (await fetch(`${url}/api/token`, { method: 'POST', body })).json()
+  const headers = { authorization: `Bearer ${signedIn.access_token}` }
+  return (await fetch(url + path, { method, headers })).json()
 }
 
 async function saveState(page: Page, name: string): Promise<void> {
@@ -170,13 +169,14 @@ test(
       await saveState(page, 'schedule')
       await click(page.getByRole('navigation', { name: 'Schedule tabs' }).getByRole('link', { name: 'Runs' }))
       const runs = page.getByRole('grid', { name: 'Runs of the schedule' })
-      await runs.getByRole('link').first().waitFor()
+      await runs.getByText('Succeeded').first().waitFor()
       mark('a schedule fired')
       await saveState(page, 'fired')
     } catch (error) {
       await saveState(page, 'failed')
       throw error
     }
+    assert.equal((await ask('GET', '/api/operator-queue/stats')).pending, 0, 'the question is still open')
     assert.equal(loads, 1, 'the pages were left or loaded again')
     assert.ok(clicks <= mostClicks, `${clicks} clicks`)
     await context.close()
