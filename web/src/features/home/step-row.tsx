@@ -41,7 +41,12 @@ export function StepRow({ step: { id, isDone, isBlocked }, agent }: StepRowProps
         {!isDone && <p className="text-muted">{isBlocked ? 'Create an agent before this step.' : hint}</p>}
         {id === 'agent' && !isDone && <TemplateChoices />}
       </div>
-      {!isDone && !isBlocked && <StepLink id={id} agent={agent} />}
+      {!isDone && !isBlocked && (
+        // On a phone below the text, in line with it.
+        <div className="max-sm:w-full max-sm:pl-7">
+          <StepLink id={id} agent={agent} />
+        </div>
+      )}
     </li>
   )
 }
