@@ -98,7 +98,9 @@ export const demoAgents: readonly DemoAgent[] = [
               {
                 label: 'Orders',
                 points: [31, 35, 33, 40, 38, 39, 42].map((value, index) => ({
-                  ts: dayOf(now, 6 - index).toISOString(),
+                  ts: dayOf(now, 6 - index)
+                    .toISOString()
+                    .slice(0, 10),
                   value,
                 })),
               },

@@ -26,7 +26,7 @@ export function PaymentsTab({ name }: { name: string }) {
       {flags.data?.paid_chat === false && (
         <Banner tone="warning" title="Payments are not configured on this platform">
           Paid messages are refused until an operator sets{' '}
-          <code className="text-xs">ROOST_X402_FACILITATOR_URL</code>to the URL of an x402 facilitator.
+          <code className="text-xs">ROOST_X402_FACILITATOR_URL</code> to the URL of an x402 facilitator.
         </Banner>
       )}
       <div>

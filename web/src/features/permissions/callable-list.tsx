@@ -134,10 +134,14 @@ function columnsOf(
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-2">
           <AgentAvatar name={row.name} size="sm" />
-          <span className="truncate" title={row.name}>
+          <span className="max-w-2/3 shrink-0 truncate" title={row.name}>
             {row.name}
           </span>
-          {!isOrdinary(row) && <Badge tone="warning">has admin permissions</Badge>}
+          {!isOrdinary(row) && (
+            <Badge tone="warning" className="min-w-0">
+              has admin permissions
+            </Badge>
+          )}
         </span>
       ),
     },
