@@ -177,8 +177,8 @@ test(
       throw error
     }
     const { by_type: open } = await ask('GET', '/api/operator-queue/stats')
-  assert.equal(open.approval ?? 0, 0, 'the question is still open')
-  assert.equal(loads, 1, 'the pages were left or loaded again')
+    assert.equal(open.approval ?? 0, 0, 'the question is still open')
+    assert.equal(loads, 1, 'the pages were left or loaded again')
     assert.ok(clicks <= mostClicks, `${clicks} clicks`)
     await context.close()
   },
