@@ -55,11 +55,11 @@ import { replicas } from './0089-replicas.ts'
 import { engineIdentity } from './0090-engine-identity.ts'
 import { runCosts } from './0091-run-costs.ts'
 import { demo } from './0092-demo.ts'
-import { modelCalls } from './0097-model-calls.ts'
 import { runFind } from './0093-run-find.ts'
 import { sharedConversations } from './0094-shared-conversations.ts'
 import { push } from './0095-push.ts'
 import { publicGreetings } from './0096-public-greetings.ts'
+import { modelCalls } from './0097-model-calls.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -121,11 +121,11 @@ const inThisVersion: Migration[] = [
   engineIdentity,
   runCosts,
   demo,
-  modelCalls,
   runFind,
   sharedConversations,
   push,
   publicGreetings,
+  modelCalls,
 ]
 
 /**
