@@ -169,6 +169,9 @@ describe('the trace of a run', () => {
       ...lines.map((line) => `id: ${line._n}\ndata: ${JSON.stringify(line)}\n\n`),
       'data: {"type":"stream_end","status":"success"}\n\n',
     ]
+    await page.route(`**/api/executions/${id}/trace`, (route) =>
+      route.fulfill({ json: { model_calls: [], started_runs: [] } }),
+    )
     await page.route('**/executions/*/stream*', (route) =>
       route.fulfill({ contentType: 'text/event-stream', body: events.join('') }),
     )

@@ -47,7 +47,6 @@ export function TraceRow({
       aria-setsize={row.size}
       aria-selected={isSelected}
       aria-expanded={isOpen ?? undefined}
-      aria-label={wordsOf(span)}
       onClick={onSelect}
       onDoubleClick={onEnter}
       style={{ height: traceRowHeight }}
@@ -56,7 +55,12 @@ export function TraceRow({
         isSelected ? 'bg-accent-soft' : 'hover:bg-hover',
       )}
     >
-      <span className="flex min-w-0 items-center gap-1" style={{ paddingInlineStart: `${depth * 0.75}rem` }}>
+      <span className="sr-only">{wordsOf(span)}</span>
+      <span
+        aria-hidden
+        className="flex min-w-0 items-center gap-1"
+        style={{ paddingInlineStart: `${depth * 0.75}rem` }}
+      >
         <Chevron isOpen={isOpen} onToggle={onToggle} />
         <span className={cx('shrink-0 truncate', span.state === 'failed' ? 'text-danger' : 'text-ink')}>
           {span.label}
@@ -64,7 +68,7 @@ export function TraceRow({
         <span className="min-w-0 flex-1 truncate text-muted">{noteOf(span)}</span>
       </span>
       <Bar span={span} window={window} />
-      <span className="text-right text-muted">
+      <span aria-hidden className="text-right text-muted">
         <Duration ms={span.durationMs} />
       </span>
     </div>
