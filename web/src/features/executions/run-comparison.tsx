@@ -80,18 +80,21 @@ function Heading({ run, index }: { run: ExecutionDetails; index: number }) {
   )
 }
 
+/** With the typographic minus, like durations. */
+const signed = (value: number) => formatNumber(value).replace('-', '−')
+
 const figureWords: Record<FigureName, { label: string; format: (value: number) => string }> = {
   duration: { label: 'Duration', format: formatDuration },
   cost: {
     label: 'Cost',
     format: (value) => (value < 0 ? `−${costText(-value, false)}` : costText(value, false)),
   },
-  input: { label: 'Tokens in', format: formatNumber },
-  output: { label: 'Tokens out', format: formatNumber },
-  modelCalls: { label: 'Model calls', format: formatNumber },
+  input: { label: 'Tokens in', format: signed },
+  output: { label: 'Tokens out', format: signed },
+  modelCalls: { label: 'Model calls', format: signed },
   firstToken: { label: 'Median time to first token', format: formatDuration },
-  toolCalls: { label: 'Tool calls', format: formatNumber },
-  toolFailures: { label: 'Failed tool calls', format: formatNumber },
+  toolCalls: { label: 'Tool calls', format: signed },
+  toolFailures: { label: 'Failed tool calls', format: signed },
 }
 
 function Figures({ first, second }: { first: Compared; second: Compared }) {
@@ -127,7 +130,7 @@ function Tools({ first, second }: { first: ExecutionDetails; second: ExecutionDe
           <TableRow
             key={tool}
             label={tool}
-            cells={[one, other, difference === 0 ? '–' : `${difference > 0 ? '+' : ''}${difference}`].map(
+            cells={[one, other, difference === 0 ? '–' : `${difference > 0 ? '+' : ''}${signed(difference)}`].map(
               String,
             )}
           />
