@@ -213,7 +213,11 @@ export async function assertAccessible(
     // A switch half under the sticky header of a scrolled page is not too small a target.
     const { scrollY } = window
     window.scrollTo(0, 0)
+    // Nor is one that the bottom bar covers until the page is scrolled.
+    const bar = document.querySelector<HTMLElement>('.bottom-bar')
+    bar?.style.setProperty('position', 'static')
     const result = await axe.run(document, how)
+    bar?.style.removeProperty('position')
     window.scrollTo(0, scrollY)
     return result.violations.map(({ id, help, nodes }) => ({
       id,
