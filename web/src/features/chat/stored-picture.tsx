@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { FileText, ImageOff } from 'lucide-react'
 import { formatBytes } from '../../lib/format.ts'
+import { useNear } from '../../ui/use-near.ts'
 import { useObjectUrl } from '../../ui/use-object-url.ts'
-import { useNear } from '../transcripts/use-near.ts'
 
 /** Where the pictures of a conversation come from. `key` identifies the conversation. */
 export type PictureSource = {

@@ -3,7 +3,14 @@ import { test } from 'node:test'
 import { listFilter, listParam } from './list-filter.ts'
 
 test('the filter of a list survives the way through the address of a run', () => {
-  const filter = { hours: 24, status: 'failed', search: 'a & b=c', person: '', error: 'timeout', from: '2026-01-01' }
+  const filter = {
+    hours: 24,
+    status: 'failed',
+    search: 'a & b=c',
+    person: '',
+    error: 'timeout',
+    from: '2026-01-01',
+  }
   assert.deepEqual(listFilter(listParam(filter), 'scout'), filter)
 })
 

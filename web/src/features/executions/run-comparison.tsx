@@ -130,9 +130,11 @@ function Tools({ first, second }: { first: ExecutionDetails; second: ExecutionDe
           <TableRow
             key={tool}
             label={tool}
-            cells={[one, other, difference === 0 ? '–' : `${difference > 0 ? '+' : ''}${signed(difference)}`].map(
-              String,
-            )}
+            cells={[
+              one,
+              other,
+              difference === 0 ? '–' : `${difference > 0 ? '+' : ''}${signed(difference)}`,
+            ].map(String)}
           />
         )
       })}

@@ -49,12 +49,7 @@ function ViewForm({ query, view, onClose }: SaveViewProps) {
       }}
     >
       <TextField name="name" label="Name" required autoFocus maxLength={80} />
-      <TextField
-        name="query"
-        label="Filter"
-        maxLength={1000}
-        hint="Without “since”, the last 24 hours."
-      />
+      <TextField name="query" label="Filter" maxLength={1000} hint="Without “since”, the last 24 hours." />
       {me.role !== 'user' && (
         <SwitchField
           name="shared"
