@@ -55,6 +55,6 @@ test('1 MB of any input takes linear time', () => {
         .join(''),
       withoutAnsi(line),
     )
-    assert.ok(performance.now() - startedAt < 1500, JSON.stringify(piece))
+    assert.ok(performance.now() - startedAt < 20_000, JSON.stringify(piece))
   }
 })
