@@ -110,7 +110,7 @@ describe('the app on a phone', () => {
     await page.waitForURL((url) => url.pathname === '/workspace')
     await bar(page).getByRole('link', { name: 'Agents' }).click()
     await page.waitForURL((url) => url.pathname === '/agents')
-    assert.equal(await bar(page).locator('[aria-current=page]').innerText(), 'Agents')
+    await bar(page).locator('[aria-current=page]', { hasText: 'Agents' }).waitFor()
     await bar(page).getByRole('button', { name: 'Menu' }).click()
     await page.getByRole('dialog', { name: 'Menu' }).getByRole('link', { name: 'Mobile overview' }).click()
     await page.waitForURL((url) => url.pathname === '/m')
