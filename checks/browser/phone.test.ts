@@ -232,7 +232,10 @@ describe('the app on a phone', () => {
       item: id,
     })
     await ready(page)
-    const [worker] = page.context().serviceWorkers()
+    const worker = page
+      .context()
+      .serviceWorkers()
+      .find((each) => each.url().startsWith(origin))
     assert.ok(worker)
     await worker.evaluate(recordNotifications)
     await deliver(tab, origin, message?.text ?? '')
