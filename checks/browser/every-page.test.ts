@@ -45,6 +45,7 @@ const fixed: PagePath[] = [
     route: '/agents/$name',
     path: `/agents/${agent}?tab=${id}`,
   })),
+  one('/shared'),
   one('/workspace'),
   one('/inbox', '/workspace/inbox'),
   one('/a/$agent', `/workspace/a/${agent}`),
@@ -54,6 +55,7 @@ const fixed: PagePath[] = [
 /** The addresses that are found on the platform, or that only people who are not signed in see. */
 const found = [
   '/agents/$name/executions/$id',
+  '/agents/$name/executions/$id/compare/$other',
   '/executions/$id',
   '/c/$id',
   '/chat/$token',
@@ -61,13 +63,15 @@ const found = [
   '/login',
   '/setup',
 ]
+/** It needs a second account; `conversations.test.ts` looks at it in the same widths and themes. */
+const elsewhere = ['/shared/$id']
 /** It redirects. */
 const former = ['/operations']
 
 test('every address of the router is visited', () => {
   const routes = [...sources.router.matchAll(/path: '([^']+)'/g)].map(([, path = '']) => path)
   assert.ok(routes.length > 25)
-  const visited = new Set([...fixed.map(({ route }) => route), ...found, ...former])
+  const visited = new Set([...fixed.map(({ route }) => route), ...found, ...elsewhere, ...former])
   assert.deepEqual(
     routes.filter((path) => !visited.has(path)),
     [],
@@ -129,13 +133,16 @@ describe('the demo', () => {
 
   for (const page of fixed) test(page.name, () => look(page))
 
-  test('the run of an agent, and of one that was deleted', async () => {
+  test('the run of an agent, a comparison, and the run of a deleted agent', async () => {
     const { platform } = bench
     const runs = await platform.request('GET', '/api/agents/demo-developer/executions')
+    const [run, other] = runs.json.filter(({ status }: Loose) => status === 'success')
+    const path = `/agents/demo-developer/executions/${run.id}`
+    await look({ name: 'run', route: '/agents/$name/executions/$id', path })
     await look({
-      name: 'run',
-      route: '/agents/$name/executions/$id',
-      path: `/agents/demo-developer/executions/${runs.json.find(({ status }: Loose) => status === 'success').id}`,
+      name: 'compared-runs',
+      route: '/agents/$name/executions/$id/compare/$other',
+      path: `${path}/compare/${other.id}`,
     })
     await createAgent(platform, 'qa-gone')
     const { json } = await chat(platform, 'qa-gone', '[[reply:farewell]]')
