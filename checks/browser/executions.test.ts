@@ -333,11 +333,6 @@ describe('screenshots for a reviewer', () => {
       path: runPath(name, done),
       ready: (page) => bashStep(page).waitFor(),
     })
-    await review({
-      name: 'run-timeline',
-      path: runPath(name, done, '?view=timeline'),
-      ready: (page) => page.getByRole('list', { name: 'Steps over time' }).waitFor(),
-    })
     const failed = await finished(name, 'Read my mail. [[autherror]]')
     await review({
       name: 'run-failed',

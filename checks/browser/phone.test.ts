@@ -137,20 +137,6 @@ describe('the app on a phone', () => {
     await tab.context.close()
   })
 
-  test('the bar makes room for the keyboard while a message is written', async () => {
-    const tab = await bench.open({ width, hasTouch: true })
-    const { page } = tab
-    await tab.goto(`/agents/${name}?tab=chat`)
-    const message = page.getByRole('textbox').first()
-    await message.waitFor()
-    await bar(page).waitFor()
-    await message.focus()
-    await bar(page).waitFor({ state: 'hidden' })
-    await message.blur()
-    await bar(page).waitFor()
-    await tab.context.close()
-  })
-
   test('the offer to install is shown until it is dismissed', async () => {
     const tab = await bench.open({ width })
     const { page } = tab

@@ -24,7 +24,7 @@ export function BottomBar({ me }: { me: User }) {
     <>
       <nav
         aria-label="Bottom bar"
-        className="bottom-bar sticky bottom-0 z-20 flex h-(--bottom-bar) shrink-0 border-line border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden pointer-coarse:[:root:has(textarea:focus,[contenteditable]:focus)_&]:hidden"
+        className="bottom-bar sticky bottom-0 z-20 flex h-(--bottom-bar) shrink-0 border-line border-t bg-surface pb-[env(safe-area-inset-bottom)] md:hidden"
       >
         {places.map(({ label, to, icon: Icon }) => (
           <Link key={to} to={to} search={{}} activeOptions={{ includeSearch: false }} className={itemClass}>
