@@ -127,6 +127,8 @@ describe('the list', () => {
     await list(page)
       .getByRole('link', { name: /^Notes/ })
       .waitFor({ state: 'detached' })
+    // The page leaves the archived conversation; a navigation in progress would end the reload.
+    await page.getByText(`Chat with ${agent}`).waitFor()
     await page.reload()
     await list(page).getByRole('link', { name: /^Plan/ }).waitFor()
     assert.equal(
