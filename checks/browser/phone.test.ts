@@ -218,10 +218,14 @@ describe('the app on a phone', () => {
       item: id,
     })
     await ready(page)
-    const worker = page
-      .context()
-      .serviceWorkers()
-      .find((each) => each.url().startsWith(origin))
+    // Reported a moment after it controls the page.
+    const worker = await eventually(
+      async () => {
+        const workers = page.context().serviceWorkers()
+        return workers.findLast((each) => each.url().startsWith(origin))
+      },
+      (found) => found !== undefined,
+    )
     assert.ok(worker)
     await worker.evaluate(recordNotifications)
     await deliver(tab, origin, message?.text ?? '')
