@@ -75,6 +75,66 @@ describe('the app on a phone', () => {
   }
   const bar = (page: Page) => page.getByRole('navigation', { name: 'Bottom bar' })
 
+  // First: later tests share the context, and the browser then lists their ended workers, too.
+  test('a device gets a notification of a new item, which opens it', async () => {
+    const browser = service.subscribe()
+    const tab = await bench.open({ width })
+    const { page } = tab
+    const origin = bench.platform.url
+    await page.addInitScript(subscribeAtStandIn, { endpoint: browser.endpoint, keys: browser.keys })
+    await tab.goto('/account')
+    await page.getByRole('button', { name: 'Turn on notifications on this device' }).click()
+    const devices = page.getByRole('list', { name: 'Devices with notifications' })
+    await devices.getByText('This device').waitFor()
+    await devices.getByRole('button', { name: /^Send a test/ }).click()
+    await page.getByText('Test notification sent.').waitFor()
+    assert.deepEqual(JSON.parse((await service.waitFor(browser, 1))[0]?.text ?? ''), {
+      title: 'Roost',
+      body: 'Notifications work on this device.',
+      item: null,
+    })
+    await assertAccessible(tab, 'the devices with notifications')
+    await saveScreenshot(tab, 'phone-devices-light')
+
+    const { id } = await ask('Shall I delete the branch?')
+    const [, message] = await service.waitFor(browser, 2)
+    assert.deepEqual(JSON.parse(message?.text ?? ''), {
+      title: name,
+      body: 'Shall I delete the branch?',
+      item: id,
+    })
+    await ready(page)
+    // Reported a moment after it controls the page.
+    const worker = await eventually(
+      async () => {
+        const workers = page.context().serviceWorkers()
+        return workers.findLast((each) => each.url().startsWith(origin))
+      },
+      (found) => found !== undefined,
+    )
+    assert.ok(worker)
+    await worker.evaluate(recordNotifications)
+    await deliver(tab, origin, message?.text ?? '')
+    const shown = await eventually(
+      () => worker.evaluate(() => (globalThis as unknown as Recording).shown),
+      (notifications) => notifications.length === 1,
+    )
+    assert.deepEqual(
+      shown.map(({ title, body, tag }) => [title, body, tag]),
+      [[name, 'Shall I delete the branch?', id]],
+    )
+    await worker.evaluate(clickNotification)
+    await page.waitForURL((url) => url.pathname === '/inbox' && url.searchParams.get('item') === id)
+    await page.getByRole('heading', { name: 'Shall I delete the branch?' }).waitFor()
+
+    await tab.goto('/account')
+    await page.getByRole('button', { name: /^Turn off notifications on/ }).click()
+    await page.getByText('No device has notifications.').waitFor()
+    assert.deepEqual((await bench.platform.request('GET', '/api/users/me/push-devices')).json, [])
+    assert.deepEqual(service.faults, [])
+    await tab.context.close()
+  })
+
   test('the manifest names its icons, which exist in their sizes', async () => {
     const url = bench.platform.url
     const manifest: Loose = await (await fetch(`${url}/manifest.webmanifest`)).json()
@@ -103,7 +163,7 @@ describe('the app on a phone', () => {
     await tab.goto('/m')
     await page.getByRole('list', { name: 'Items' }).getByText('Deploy build 118?').waitFor()
     await bar(page)
-      .getByRole('link', { name: /^Inbox 1 waiting/ })
+      .getByRole('link', { name: /^Inbox 2 waiting/ })
       .click()
     await page.waitForURL((url) => url.pathname === '/inbox')
     await bar(page).getByRole('link', { name: 'Chat' }).click()
@@ -187,65 +247,6 @@ describe('the app on a phone', () => {
     await tab.goto('/account')
     await tab.page.getByText('Notifications need HTTPS').waitFor()
     assert.equal(await tab.page.getByRole('button', { name: /^Turn on notifications/ }).count(), 0)
-    await tab.context.close()
-  })
-
-  test('a device gets a notification of a new item, which opens it', async () => {
-    const browser = service.subscribe()
-    const tab = await bench.open({ width })
-    const { page } = tab
-    const origin = bench.platform.url
-    await page.addInitScript(subscribeAtStandIn, { endpoint: browser.endpoint, keys: browser.keys })
-    await tab.goto('/account')
-    await page.getByRole('button', { name: 'Turn on notifications on this device' }).click()
-    const devices = page.getByRole('list', { name: 'Devices with notifications' })
-    await devices.getByText('This device').waitFor()
-    await devices.getByRole('button', { name: /^Send a test/ }).click()
-    await page.getByText('Test notification sent.').waitFor()
-    assert.deepEqual(JSON.parse((await service.waitFor(browser, 1))[0]?.text ?? ''), {
-      title: 'Roost',
-      body: 'Notifications work on this device.',
-      item: null,
-    })
-    await assertAccessible(tab, 'the devices with notifications')
-    await saveScreenshot(tab, 'phone-devices-light')
-
-    const { id } = await ask('Shall I delete the branch?')
-    const [, message] = await service.waitFor(browser, 2)
-    assert.deepEqual(JSON.parse(message?.text ?? ''), {
-      title: name,
-      body: 'Shall I delete the branch?',
-      item: id,
-    })
-    await ready(page)
-    // Reported a moment after it controls the page.
-    const worker = await eventually(
-      async () => {
-        const workers = page.context().serviceWorkers()
-        return workers.findLast((each) => each.url().startsWith(origin))
-      },
-      (found) => found !== undefined,
-    )
-    assert.ok(worker)
-    await worker.evaluate(recordNotifications)
-    await deliver(tab, origin, message?.text ?? '')
-    const shown = await eventually(
-      () => worker.evaluate(() => (globalThis as unknown as Recording).shown),
-      (notifications) => notifications.length === 1,
-    )
-    assert.deepEqual(
-      shown.map(({ title, body, tag }) => [title, body, tag]),
-      [[name, 'Shall I delete the branch?', id]],
-    )
-    await worker.evaluate(clickNotification)
-    await page.waitForURL((url) => url.pathname === '/inbox' && url.searchParams.get('item') === id)
-    await page.getByRole('heading', { name: 'Shall I delete the branch?' }).waitFor()
-
-    await tab.goto('/account')
-    await page.getByRole('button', { name: /^Turn off notifications on/ }).click()
-    await page.getByText('No device has notifications.').waitFor()
-    assert.deepEqual((await bench.platform.request('GET', '/api/users/me/push-devices')).json, [])
-    assert.deepEqual(service.faults, [])
     await tab.context.close()
   })
 })
