@@ -75,8 +75,7 @@ describe('the app on a phone', () => {
   }
   const bar = (page: Page) => page.getByRole('navigation', { name: 'Bottom bar' })
 
-  const unsteady = 'headless Chromium lists service workers unreliably; push.test.ts covers the delivery'
-  test('a device gets a notification of a new item, which opens it', { skip: unsteady }, async () => {
+  test('a device gets a notification of a new item, which opens it', async () => {
     const browser = service.subscribe()
     const tab = await bench.open({ width })
     const { page } = tab
@@ -87,7 +86,7 @@ describe('the app on a phone', () => {
     const devices = page.getByRole('list', { name: 'Devices with notifications' })
     await devices.getByText('This device').waitFor()
     await devices.getByRole('button', { name: /^Send a test/ }).click()
-    await page.getByText('Test notification sent.').waitFor()
+    await page.getByText('Test notification sent.', { exact: true }).waitFor()
     assert.deepEqual(JSON.parse((await service.waitFor(browser, 1))[0]?.text ?? ''), {
       title: 'Roost',
       body: 'Notifications work on this device.',
@@ -163,7 +162,7 @@ describe('the app on a phone', () => {
     await tab.goto('/m')
     await page.getByRole('list', { name: 'Items' }).getByText('Deploy build 118?').waitFor()
     await bar(page)
-      .getByRole('link', { name: /^Inbox 1 waiting/ })
+      .getByRole('link', { name: /^Inbox 2 waiting/ })
       .click()
     await page.waitForURL((url) => url.pathname === '/inbox')
     await bar(page).getByRole('link', { name: 'Chat' }).click()

@@ -35,6 +35,8 @@ function InstallOffer() {
   const [prompt, setPrompt] = useState(() => window.roostInstall)
   useEffect(() => {
     const take = () => setPrompt(window.roostInstall)
+    // The event may have come since the first render.
+    take()
     addEventListener('beforeinstallprompt', take)
     return () => removeEventListener('beforeinstallprompt', take)
   }, [])
