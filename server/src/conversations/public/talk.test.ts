@@ -15,6 +15,8 @@ forEachDialect((_name, open) => {
       agent_available: true,
       agent_label: 'scout',
       agent_description: null,
+      greeting: null,
+      starter_questions: [],
     })
     const metadata = { cost_usd: 0.5, input_tokens: 3, output_tokens: 4 }
     const first = await world.turn(token, { message: 'one' }, { metadata, runtime_session_id: 'r1' })
