@@ -19,6 +19,7 @@ export type Place = {
     | '/settings'
     | '/account'
     | '/m'
+    | '/shared'
   search?: Record<string, string>
   /** The shortcut: `g`, then this key. */
   key?: string

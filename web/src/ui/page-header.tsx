@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { cx } from './class-names.ts'
 
 export type PageHeaderProps = {
   title: ReactNode
@@ -16,7 +17,15 @@ export function PageHeader({ title, description, actions, back, aside }: PageHea
       <div className="min-w-0">
         {back && <div className="mb-1 text-xs text-muted [&_a:hover]:text-ink">{back}</div>}
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <h1 className="min-w-0 text-xl font-semibold tracking-tight break-words text-ink">{title}</h1>
+          {/* Leaves room for the button that opens the guide, so that it stays beside a long title. */}
+          <h1
+            className={cx(
+              'min-w-0 text-xl font-semibold tracking-tight break-words text-ink',
+              aside ? 'max-w-[calc(100%-3.25rem)]' : null,
+            )}
+          >
+            {title}
+          </h1>
           {aside}
         </div>
         {description && <div className="mt-0.5 max-w-2xl text-sm text-muted">{description}</div>}

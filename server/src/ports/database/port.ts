@@ -137,3 +137,14 @@ export class NewerSchemaError extends SchemaError {
     this.unknown = unknown
   }
 }
+
+/** SQLSTATE, and SQLite's extended codes, of a row whose unique or primary key exists. */
+const sqlStateDuplicate = '23505'
+const sqliteDuplicates = [1555, 2067]
+
+/** Whether a statement failed because a row with its unique key exists. On PostgreSQL its transaction is lost. */
+export function isDuplicate(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if ('code' in error && error.code === sqlStateDuplicate) return true
+  return 'errcode' in error && sqliteDuplicates.includes(Number(error.errcode))
+}

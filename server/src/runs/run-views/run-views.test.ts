@@ -95,6 +95,16 @@ forEachDialect((_name, open) => {
     assert.equal((await it.call('ann', 'DELETE', `/${view.id}`)).status, 404)
   })
 
+  test('of concurrent changes to one name one is accepted', async () => {
+    await using it = await start()
+    const views = await Promise.all(['a', 'b', 'c', 'd'].map((name) => it.save('ann', name)))
+    const replies = await Promise.all(
+      views.map(({ id }) => it.call('ann', 'PATCH', `/${id}`, { name: 'Nights' })),
+    )
+    assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 409, 409, 409])
+    assert.equal((await it.names('ann')).length, 4)
+  })
+
   test('422 for a filter with a mistake, with its word and position', async () => {
     await using it = await start()
     const { status, json } = await it.call('ann', 'POST', '', { name: 'x', query: 'agent:a status:done' })

@@ -90,11 +90,7 @@ export function createRunViews({ db, clock, agentAccess }: RunViewsDeps): RunVie
         is_shared: shared === undefined ? row.is_shared : shared ? 1 : 0,
         updated_at: timestamp(clock.now()),
       }
-      await db.atomically(async (tx) => {
-        const views = runViewStore(tx)
-        if (await views.isTaken(next)) throw nameTaken(next.name)
-        await views.update(next)
-      })
+      if (!(await store.update(next))) throw nameTaken(next.name)
       return viewOf(next, caller)
     },
 

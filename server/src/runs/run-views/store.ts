@@ -1,4 +1,4 @@
-import type { Executor } from '../../ports/database/port.ts'
+import { type Executor, isDuplicate } from '../../ports/database/port.ts'
 import type { RunViewRow } from './rules.ts'
 
 /** Shared views that are read for a list. */
@@ -45,24 +45,19 @@ export function runViewStore(executor: Executor) {
       return added !== undefined
     },
 
-    /** Whether the person has another view of this name. */
-    async isTaken({ user_id, name, id }: Pick<RunViewRow, 'user_id' | 'name' | 'id'>): Promise<boolean> {
-      const other = await db
-        .selectFrom('run_views')
-        .select('id')
-        .where('user_id', '=', user_id)
-        .where('name', '=', name)
-        .where('id', '!=', id)
-        .executeTakeFirst()
-      return other !== undefined
-    },
-
-    async update({ id, name, query, is_shared, updated_at }: RunViewRow): Promise<void> {
-      await db
-        .updateTable('run_views')
-        .set({ name, query, is_shared, updated_at })
-        .where('id', '=', id)
-        .execute()
+    /** False if the person has another view of this name. */
+    async update({ id, name, query, is_shared, updated_at }: RunViewRow): Promise<boolean> {
+      try {
+        await db
+          .updateTable('run_views')
+          .set({ name, query, is_shared, updated_at })
+          .where('id', '=', id)
+          .execute()
+        return true
+      } catch (error) {
+        if (isDuplicate(error)) return false
+        throw error
+      }
     },
 
     async remove(id: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { RosterAgent } from '@roost/contracts/conversations/workspace'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, Outlet, useMatch, useNavigate } from '@tanstack/react-router'
-import { Inbox, MessagesSquare } from 'lucide-react'
+import { Forward, Inbox, MessagesSquare } from 'lucide-react'
 import { useApi } from '../../shell/app-context.ts'
 import { PageHelp } from '../../shell/page-help.tsx'
 import { cx } from '../../ui/class-names.ts'
@@ -77,19 +77,37 @@ function Ways({ agents }: { agents: readonly RosterAgent[] }) {
   const { agent, chat } = useSelected()
   if (agents.length === 0) {
     return (
-      <EmptyState
-        icon={<MessagesSquare aria-hidden />}
-        title="No agents are shared with you"
-        description="Ask the owner of an agent to share it with your e-mail address."
-      />
+      <>
+        <SharedLink />
+        <EmptyState
+          icon={<MessagesSquare aria-hidden />}
+          title="No agents are shared with you"
+          description="Ask the owner of an agent to share it with your e-mail address."
+        />
+      </>
     )
   }
   return (
     <>
       <InboxLink />
+      <SharedLink />
       <StarredLinks agents={agents} chat={chat} />
       <Roster agents={agents} selected={agent} chat={chat} />
     </>
+  )
+}
+
+const linkClass =
+  'mb-2 flex h-8 items-center gap-2.5 rounded-md px-2 text-muted text-sm hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink'
+
+function SharedLink() {
+  return (
+    <Link to="/shared" className={linkClass}>
+      <span className="grid w-7 place-items-center">
+        <Forward aria-hidden className="size-4" />
+      </span>
+      Shared with you
+    </Link>
   )
 }
 
@@ -97,10 +115,7 @@ function InboxLink() {
   const asks = useQuery(asksQuery(useApi()))
   const waiting = (asks.data ?? []).filter(({ status }) => status === 'pending').length
   return (
-    <Link
-      to="/workspace/inbox"
-      className="mb-2 flex h-8 items-center gap-2.5 rounded-md px-2 text-muted text-sm hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
-    >
+    <Link to="/workspace/inbox" className={linkClass}>
       <span className="grid w-7 place-items-center">
         <Inbox aria-hidden className="size-4" />
       </span>

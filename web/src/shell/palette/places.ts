@@ -16,6 +16,7 @@ const morePlaces: readonly Place[] = [
   { label: 'Resolved', to: '/inbox', search: { tab: 'resolved' } },
   { label: 'Templates', to: '/library', search: { tab: 'templates' } },
   { label: 'Skills', to: '/library', search: { tab: 'skills' } },
+  { label: 'Shared with you', to: '/shared' },
   { label: 'Mobile overview', to: '/m' },
 ]
 
@@ -47,6 +48,7 @@ export const placeWords: Readonly<Record<string, Words>> = {
   Resolved: { keywords: ['inbox', 'answered', 'dismissed', 'done'] },
   Templates: { keywords: ['library', 'gallery', 'blueprint'] },
   Skills: { keywords: ['library', 'sources', 'sync', 'assign'] },
+  'Shared with you': { also: ['Shared conversations'], keywords: ['conversations', 'read'] },
   'Mobile overview': { keywords: ['phone', 'inbox', 'start', 'stop', 'agents'] },
   Account: {
     also: ['Profile', 'Password', 'Change password', '2FA', 'Second factor', 'Passkey', 'Own settings'],
