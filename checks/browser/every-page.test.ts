@@ -1,14 +1,16 @@
-/** Every page at the widths of a desk and of a phone in both themes: axe-core, no sideways scroll, and a picture. */
+/**
+ * Every page at the widths of a desk and of a phone in both themes: axe-core, no sideways scroll, and a picture. The tabs
+ * of an agent are in `every-agent-tab.test.ts`.
+ */
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { agentTabPlaces } from '../../web/src/shell/agent-tabs.ts'
-import { eventually, type Loose } from '../acceptance/platform.ts'
+import type { Loose } from '../acceptance/platform.ts'
 import { chat, createAgent } from '../acceptance/steps.ts'
 import { type Bench, openBench } from './bench.ts'
 import { reportFailure } from './evidence.ts'
-import { openPageReviewer, type PagePath } from './page-pictures.ts'
+import { openDemoBench, openPageReviewer, type PagePath, reviewerOf } from './page-pictures.ts'
 
 const web = resolve(import.meta.dirname, '../../web/src')
 const agent = 'demo-digest'
@@ -40,11 +42,6 @@ const fixed: PagePath[] = [
   ...tabsOf('inbox'),
   ...tabsOf('library'),
   ...tabsOf('settings'),
-  ...agentTabPlaces.map(({ id }) => ({
-    name: `agent-${id}`,
-    route: '/agents/$name',
-    path: `/agents/${agent}?tab=${id}`,
-  })),
   one('/shared'),
   one('/workspace'),
   one('/inbox', '/workspace/inbox'),
@@ -63,8 +60,8 @@ const found = [
   '/login',
   '/setup',
 ]
-/** It needs a second account; `conversations.test.ts` looks at it in the same widths and themes. */
-const elsewhere = ['/shared/$id']
+/** Other tests look at these. A shared conversation needs a second account: `conversations.test.ts`. */
+const elsewhere = ['/shared/$id', '/agents/$name']
 /** It redirects. */
 const former = ['/operations']
 
@@ -97,36 +94,10 @@ describe('a platform that nobody has set up', () => {
 
 describe('the demo', () => {
   let bench: Bench
-  /** A failed test closes its tab. */
-  let reviewer: Awaited<ReturnType<typeof openPageReviewer>> | null = null
-  const look = async (page: PagePath) => {
-    if (bench.tabs.size === 0) reviewer = null
-    reviewer ??= await openPageReviewer(bench)
-    await reviewer.look(page)
-  }
+  let look: ReturnType<typeof reviewerOf>
   before(async () => {
-    bench = await openBench({ isDemo: true })
-    const { platform } = bench
-    await platform.startBeside('server/src/start/scheduler.ts')
-    await eventually(
-      async () => (await platform.request('GET', '/api/demo')).json.state,
-      (state) => state === 'ready',
-      240_000,
-    )
-    const runsOf = async (name: string) =>
-      (await platform.request('GET', `/api/agents/${name}/executions`)).json
-    // The newest are real runs.
-    for (const name of ['demo-support', 'demo-developer', agent])
-      await eventually(
-        () => runsOf(name),
-        (runs) => runs.every(({ status }: Loose) => !['queued', 'running'].includes(status)),
-        240_000,
-      )
-    await eventually(
-      async () => (await platform.request('GET', '/api/operator-queue/stats')).json.pending,
-      (pending) => pending > 0,
-      240_000,
-    )
+    bench = await openDemoBench()
+    look = reviewerOf(bench)
   })
   after(() => bench?.[Symbol.asyncDispose]())
   afterEach((context) => reportFailure(bench, context))

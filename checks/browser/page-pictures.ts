@@ -2,11 +2,64 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
-import { eventually } from '../acceptance/platform.ts'
-import { assertAccessible, assertNoSideways, type Bench, type Tab, type Theme, widths } from './bench.ts'
+import { eventually, type Loose } from '../acceptance/platform.ts'
+import {
+  assertAccessible,
+  assertNoSideways,
+  type Bench,
+  openBench,
+  type Tab,
+  type Theme,
+  widths,
+} from './bench.ts'
 
+const demoAgents = ['demo-support', 'demo-developer', 'demo-digest']
 /** Git ignores it. */
 const folder = resolve(import.meta.dirname, '../../artifacts/pages')
+
+/** Its demo agents have nothing to do, and a question waits. */
+export async function openDemoBench(): Promise<Bench> {
+  const bench = await openBench({ isDemo: true })
+  try {
+    await settleDemo(bench)
+    return bench
+  } catch (error) {
+    await bench[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+async function settleDemo({ platform }: Bench): Promise<void> {
+  const get = async (path: string) => (await platform.request('GET', path)).json
+  await platform.startBeside('server/src/start/scheduler.ts')
+  await eventually(
+    async () => (await get('/api/demo')).state,
+    (state) => state === 'ready',
+    240_000,
+  )
+  // The newest are real runs.
+  for (const name of demoAgents)
+    await eventually(
+      () => get(`/api/agents/${name}/executions`),
+      (runs) => runs.every(({ status }: Loose) => !['queued', 'running'].includes(status)),
+      240_000,
+    )
+  await eventually(
+    async () => (await get('/api/operator-queue/stats')).pending,
+    (pending) => pending > 0,
+    240_000,
+  )
+}
+
+/** Looks at pages in one tab after the other; a failed test closes its tab. */
+export function reviewerOf(bench: Bench): (page: PagePath) => Promise<void> {
+  let reviewer: Awaited<ReturnType<typeof openPageReviewer>> | null = null
+  return async (page) => {
+    if (bench.tabs.size === 0) reviewer = null
+    reviewer ??= await openPageReviewer(bench)
+    await reviewer.look(page)
+  }
+}
 
 /** A page of the router. `route`: its path there. */
 export type PagePath = { name: string; route: string; path: string }
@@ -32,7 +85,8 @@ export async function openPageReviewer(bench: Bench, token?: string | null) {
       const before = tab.faults.length
       await show(tab, looks[0])
       await tab.goto(path)
-      await loaded(tab.page)
+      // Parts that load later. A page may follow something for as long as it is open.
+      await tab.page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => {})
       for (const look of looks) {
         const what = `${name}-${look.theme}-${look.width}`
         await show(tab, look)
@@ -60,8 +114,6 @@ async function show({ page }: Tab, look: Look | undefined): Promise<void> {
 /** Resolves when the page has a heading and nothing on it is a placeholder any more. */
 async function loaded(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor({ state: 'attached' })
-  // Parts that load later. A page may follow something for as long as it is open.
-  await page.waitForLoadState('networkidle', { timeout: 5000 }).catch(() => {})
   await eventually(
     () => page.locator('div.animate-pulse, [aria-busy=true]').count(),
     (count) => count === 0,
