@@ -31,6 +31,9 @@ export type DraftDeps = {
   maxBytes: number
 }
 
+/** `commit` returns the bytes that were received. */
+type OpenDraft = Omit<Draft, 'commit'> & { commit(record: string): Promise<number> }
+
 type OpenFolder = {
   children: Map<string, Child>
   own: StoredFolder['own']
@@ -40,9 +43,11 @@ type OpenFolder = {
 
 /** git needs the length of a blob before its content. Larger files wait in a file of their own. */
 const maxHeldBytes = 1024 * 1024
+/** What an entry needs in a tree, besides its name. */
+const entryBytes = 64
 
 /** One `git fast-import`: its pack and the record's reference appear when it ends. */
-export function openDraft({ git, objects, incoming, agent, base, maxBytes }: DraftDeps): Draft {
+export function openDraft({ git, objects, incoming, agent, base, maxBytes }: DraftDeps): OpenDraft {
   const importer = git.start(['fast-import', '--quiet', '--done', '--depth=0'], 'shared')
   const stored = createFolders(objects, base)
   const folders = new Map<string, OpenFolder>()
@@ -93,6 +98,7 @@ export function openDraft({ git, objects, incoming, agent, base, maxBytes }: Dra
   async function place(entry: HistoryEntry, content: string): Promise<void> {
     const { path } = entry
     if (path === '') throw new InvalidTree(path)
+    count(entryBytes + path.length)
     const parent = await folderAt(parentOf(path))
     const name = nameOf(path)
     const before = parent.children.get(name)
@@ -196,6 +202,7 @@ export function openDraft({ git, objects, incoming, agent, base, maxBytes }: Dra
 
     async folder(entry) {
       const { path, mode, owner } = entry
+      count(entryBytes + path.length)
       if (path === '') {
         const root = await folderAt('')
         root.own = { mode, owner, sparse: false }
@@ -235,13 +242,12 @@ export function openDraft({ git, objects, incoming, agent, base, maxBytes }: Dra
 
     async commit(record) {
       await folderAt('')
-      const isChanged = base === null || removed.size > 0 || placed.size > 0
       await sendCommit(record)
       importer.child.stdin.end()
       const fault = await importer.ended
       isEnded = true
       if (fault !== null) throw new Error(`The record was not stored: ${fault}`)
-      return { receivedBytes, isChanged }
+      return receivedBytes
     },
 
     async [Symbol.asyncDispose]() {

@@ -237,6 +237,26 @@ test('what is no tree is refused and leaves no record', async () => {
   assert.equal(await t.store.list({ agent: 'one', record: 'r1' }, ''), null)
 })
 
+test('a record never changes, and says whether it differs from its base', async () => {
+  await using t = await setUp()
+  const tree = treeOf({ a: '1', 'b/c': '2' })
+  assert.equal((await record(t.store, 'one', 'r1', null, [empty, tree])).isChanged, true)
+  await assert.rejects(record(t.store, 'one', 'r1', null, [empty, treeOf({ a: 'other' })]))
+  assert.deepEqual(sorted(await readBack(t.store, 'one', 'r1')), sorted(tree))
+  assert.equal((await record(t.store, 'one', 'r2', 'r1', [tree, tree])).isChanged, false)
+  await using draft = await t.store.open({ agent: 'one', base: 'r2', maxBytes: noLimit })
+  await draft.folder(file('b', { kind: 'folder', mode: 0o700 }))
+  assert.equal((await draft.commit('r3')).isChanged, true)
+})
+
+test('many empty files with long names count against the quota too', async () => {
+  await using t = await setUp()
+  await using draft = await t.store.open({ agent: 'one', base: null, maxBytes: 10_000 })
+  await assert.rejects(async () => {
+    for (let index = 0; index < 100; index += 1) await draft.put(file(`${index}`.padEnd(200, 'x')), bytes(''))
+  }, HistoryFull)
+})
+
 test('content above the quota is refused while it arrives', async () => {
   await using t = await setUp()
   await using draft = await t.store.open({ agent: 'one', base: null, maxBytes: 3_000_000 })

@@ -51,7 +51,8 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
         ...draft,
         async commit(record) {
           if (!idForm.test(record)) throw new UnknownRecord(record)
-          return await draft.commit(record)
+          const receivedBytes = await draft.commit(record)
+          return { receivedBytes, isChanged: (await requireTree({ agent, record })) !== tree }
         },
       }
     },

@@ -49,9 +49,9 @@ export type Draft = {
    * not: then the content must be sent. The name of an object alone never gives access to it.
    */
   keep(entry: HistoryEntry, objectName: string, from: string): Promise<boolean>
-  /** Stores content. Throws `HistoryFull` above `maxBytes` of the draft. */
+  /** Stores content. Content and names together are at most `maxBytes` of the draft; more throws `HistoryFull`. */
   put(entry: HistoryEntry, content: AsyncIterable<Buffer>): Promise<void>
-  /** Makes the record visible, complete or not at all. */
+  /** Makes the record visible, complete or not at all. Throws if it exists. `isChanged`: it differs from the base. */
   commit(record: string): Promise<{ receivedBytes: number; isChanged: boolean }>
   /** Discards a draft that was not committed. */
   [Symbol.asyncDispose](): Promise<void>

@@ -20,6 +20,9 @@ const settings: Record<string, string> = {
   'core.compression': '1',
   'core.bigFileThreshold': '1m',
   'core.deltaBaseCacheLimit': '16m',
+  // Nothing is ever checked out, and names of agents may look like anything.
+  'core.protectHFS': 'false',
+  'core.protectNTFS': 'false',
   'core.packedGitWindowSize': '16m',
   'core.packedGitLimit': '256m',
   'fastimport.unpackLimit': '0',
