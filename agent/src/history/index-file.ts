@@ -1,4 +1,4 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isObject, textAt } from '../kit/json.ts'
 import type { Listing } from './listing.ts'
@@ -32,10 +32,6 @@ export async function writeIndex(file: string, { record, listing }: Index): Prom
   await rename(part, file)
   await using folder = await open(dirname(file), 'r')
   await folder.sync()
-}
-
-export async function removeIndex(file: string): Promise<void> {
-  await rm(file, { force: true })
 }
 
 function parse(text: string): unknown {
