@@ -1,4 +1,5 @@
 import type { AgentsArea } from '../agents/area.ts'
+import { historyStore } from '../agents/history/index.ts'
 import type { Loop } from '../background/loops.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
@@ -216,6 +217,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
   agents.hooks.onAccessEnded(dispatch.accessEnded)
   agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
+  hooks.onRemoving((tx, ids) => historyStore(tx).removeRuns(ids))
   agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
 
   const tasks = createTasks({ ...deps, dispatch, executions })
