@@ -133,6 +133,7 @@ export async function compose(
     openClosedNetwork,
     platformAddresses: hub.addresses,
     gitHost: adapters.gitHost,
+    workspaceHistory: adapters.workspaceHistory,
     link: records.link,
     vault,
     events: outbox,

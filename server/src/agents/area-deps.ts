@@ -17,6 +17,7 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Git } from '../ports/git/port.ts'
 import type { GitHost } from '../ports/git-host/port.ts'
 import type { Log } from '../ports/log.ts'
+import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import type { HealthDeps } from './health/index.ts'
 import type { LifecycleDeps, PortRange } from './lifecycle/index.ts'
 import type { AgentManagementDeps } from './management/index.ts'
@@ -78,6 +79,7 @@ export type AgentsAreaDeps = {
   images: AgentImages
   git: Git
   gitHost: GitHost
+  workspaceHistory: WorkspaceHistory
   /** Address filters for outbound connections. */
   outward: { gitHost: Locate; agents: Locate }
   /** Creates the network without outbound access and makes the platform reachable from it. */

@@ -31,6 +31,12 @@ import {
 } from './git/index.ts'
 import { createHealth, type Health, healthRoutes } from './health/index.ts'
 import {
+  createHistoryReader,
+  createHistorySettings,
+  type HistoryReader,
+  historyRoutes,
+} from './history/index.ts'
+import {
   createEngineIdentity,
   createLifecycle,
   type EngineIdentity,
@@ -68,6 +74,7 @@ import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/in
 export type AgentsArea = {
   agentRecords: AgentRecords
   agentAccess: AgentAccess
+  history: HistoryReader
   principals: AgentPrincipals
   health: Health
   disk: Disk
@@ -235,6 +242,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
   const folders = createFolders({ ...deps, agentRecords, edges, agentAccess })
   const workspace = createWorkspace({ ask })
+  const history = createHistoryReader({ db, history: deps.workspaceHistory })
+  const historySettings = createHistorySettings({ db, clock })
   const avatars = createAvatars(deps)
   const terminals = createTerminals({ ...deps, ...needs, agentRecords, agentAccess, ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
@@ -282,6 +291,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   return {
     agentRecords,
     agentAccess,
+    history,
     principals,
     health,
     disk,
@@ -336,6 +346,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...settingsRoutes({ settings, agentRecords, lifecycle }),
       ...sshAccessRoutes(ssh, agentRecords),
       ...workspaceRoutes(workspace, agentRecords),
+      ...historyRoutes({ reader: history, settings: historySettings }),
       ...credentialRoutes(credentials, agentRecords),
       ...egressRoutes({
         egress,

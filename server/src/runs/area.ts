@@ -57,6 +57,7 @@ import {
   providerSubscriptionRoutes,
 } from './provider-subscriptions/index.ts'
 import { createRunRemoval, logRetention, runRetention } from './retention/index.ts'
+import { runChangesRoutes } from './run-changes/index.ts'
 import { createRunViews, runViewRoutes } from './run-views/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
@@ -155,6 +156,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
       AgentsArea,
       | 'agentRecords'
       | 'agentAccess'
+      | 'history'
       | 'settings'
       | 'runContexts'
       | 'hooks'
@@ -259,6 +261,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...breakerRoutes({ breakers, agentRecords, settings }),
       ...executionRoutes(executions, log),
       ...fleetExecutionRoutes(fleet, costs),
+      ...runChangesRoutes({ db, agentRecords, agentAccess: agents.agentAccess, history: agents.history }),
       ...runViewRoutes(createRunViews({ db, clock, agentAccess: agents.agentAccess })),
       ...analyticsRoutes(createAnalytics({ db, clock })),
       ...dispatchRoutes(dispatch, executions),

@@ -37,6 +37,8 @@ import type { Telephony } from '../ports/telephony/port.ts'
 import { createTwilio } from '../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
 import type { VoicePort } from '../ports/voice/port.ts'
+import { openGitStore } from '../ports/workspace-history/git-store.ts'
+import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import { openBackupProgram } from './backup-program.ts'
 import { installId } from './first-start.ts'
 import { kubernetesOptions } from './kubernetes-options.ts'
@@ -65,6 +67,7 @@ export type Adapters = {
   mail: Mailer | null
   /** Null: no payments are collected. */
   payments: Payments | null
+  workspaceHistory: WorkspaceHistory
 }
 
 /** The network of the agents, which isolates them from each other; further installations get a suffix. */
@@ -92,6 +95,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     folder: join(dataDir, 'git'),
     path: env.PATH ?? '',
   })
+  const workspaceHistory = await openGitStore({ folder: join(dataDir, 'history'), path: env.PATH ?? '' })
   const outward = createOutward(config)
   const mail = openMailer(config.mailUrl, { platformHost: new URL(config.baseUrl).hostname, clock, log })
   return {
@@ -116,6 +120,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     voice: createGeminiVoice({ baseUrl: config.geminiBaseUrl, model: config.voiceModel }),
     mail,
     payments: facilitatorUrl === null ? null : createFacilitator({ url: facilitatorUrl, fetch }),
+    workspaceHistory,
   }
 }
 

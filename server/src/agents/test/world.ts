@@ -25,7 +25,9 @@ import type { Db } from '../../ports/database/port.ts'
 import { createGit } from '../../ports/git/binary.ts'
 import { createGitHub } from '../../ports/git-host/github.ts'
 import { silentLog } from '../../ports/log.ts'
+import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { createTestAlerts } from '../../test/alerts.ts'
+import { noHistory } from '../../test/history.ts'
 import { type AgentsArea, createAgentsArea } from '../area.ts'
 import type { AgentsLaterAreas } from '../area-deps.ts'
 import type { UsedEngine } from '../lifecycle/index.ts'
@@ -84,6 +86,7 @@ export async function openAgents(
     sshPorts?: { first: number; last: number }
     quota?: number
     /** Default: a git host that does not answer. */
+    workspaceHistory?: WorkspaceHistory
     git?: { url: string; repositories?: string[]; token?: string }
     sshEnabled?: boolean
     /** `ROOST_CONTAINER_RUNTIME`. */
@@ -124,6 +127,7 @@ export async function openAgents(
     openClosedNetwork: () => containers.ensureClosedNetwork(),
     platformAddresses: () => [':8001'],
     gitHost: createGitHub({ apiUrl: `${gitBaseUrl}/api/v3`, fetch }),
+    workspaceHistory: options.workspaceHistory ?? noHistory,
     outward: { gitHost: async () => near, agents: options.locate ?? (async () => near) },
     link,
     vault,

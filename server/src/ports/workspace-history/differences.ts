@@ -53,12 +53,16 @@ function withRenames(changes: Change[]): Change[] {
   const deleted = new Map<string, Change[]>()
   for (const each of changes) {
     if (each.change !== 'deleted' || each.before?.kind !== 'file') continue
-    deleted.set(each.before.content, [...(deleted.get(each.before.content) ?? []), each])
+    const same = deleted.get(each.before.content)
+    if (same) same.push(each)
+    else deleted.set(each.before.content, [each])
   }
+  // Taken from the end: an agent may delete any number of equal files.
+  for (const same of deleted.values()) same.reverse()
   const joinedWith = new Set<Change>()
   const result = changes.map((each): Change => {
     if (each.change !== 'added' || each.after?.kind !== 'file') return each
-    const from = deleted.get(each.after.content)?.shift()
+    const from = deleted.get(each.after.content)?.pop()
     if (!from) return each
     joinedWith.add(from)
     return { path: each.path, change: 'renamed', from: from.path, before: from.before, after: each.after }

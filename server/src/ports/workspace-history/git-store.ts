@@ -6,6 +6,7 @@ import { createFolders } from './folders.ts'
 import { createObjects } from './objects.ts'
 import { type RecordId, UnknownRecord, type WorkspaceHistory } from './port.ts'
 import { createGitProgram } from './program.ts'
+import { createTextDiff } from './text-diff.ts'
 import { joined } from './tree.ts'
 
 export type GitStoreOptions = {
@@ -30,6 +31,7 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
   const init = ['init', '--quiet', '--bare', '--object-format=sha256', '--template=', repository]
   await git.run(init, { lock: 'exclusive' })
   const objects = createObjects(git)
+  const textDiff = createTextDiff(git, objects)
 
   async function treeOf({ agent, record }: RecordId): Promise<string | null> {
     if (!idForm.test(agent) || !idForm.test(record)) return null
@@ -67,6 +69,23 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       }))
       return entries.sort((a, b) => (a.path < b.path ? -1 : 1))
     },
+
+    async entry(id, inside) {
+      const tree = await treeOf(id)
+      const found = tree === null ? null : await createFolders(objects, tree).entry(inside)
+      if (!found) return null
+      const { name: _, ...entry } = found
+      return { ...entry, path: inside }
+    },
+
+    sizes: (entries) =>
+      Promise.all(
+        entries.map(async ({ kind, content }) =>
+          kind === 'folder' ? 0 : ((await objects.find(content))?.size ?? 0),
+        ),
+      ),
+
+    textDiff,
 
     async read(id, inside) {
       const tree = await treeOf(id)

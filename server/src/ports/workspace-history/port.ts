@@ -12,6 +12,15 @@ export type WorkspaceHistory = {
   open(options: { agent: string; base: string | null; maxBytes: number }): Promise<Draft>
   /** Lists one folder, sorted by name; null if there is no such record or folder. */
   list(record: RecordId, folder: string): Promise<StoredEntry[] | null>
+  /** One entry; null if the record has none at this path. The root has none. */
+  entry(record: RecordId, path: string): Promise<StoredEntry | null>
+  /** Bytes of the contents of these files and links, in their order; 0 for folders. */
+  sizes(entries: readonly StoredEntry[]): Promise<number[]>
+  /**
+   * Unified diff of two files from records, as git prints it; a missing side is empty. Throws `DiffTooLarge` for contents
+   * above `maxDiffBytes` and for a comparison that takes too long.
+   */
+  textDiff(before: StoredEntry | null, after: StoredEntry | null): Promise<TextDiff>
   /** Content of a file or target of a link; null if the record has none at this path. */
   read(record: RecordId, path: string): Promise<AsyncIterable<Buffer> | null>
   /** Differences between two records of one agent. Throws `UnknownRecord`. */
@@ -24,6 +33,12 @@ export type WorkspaceHistory = {
   collect(): Promise<void>
   close(): Promise<void>
 }
+
+/** Larger files are not compared line by line. */
+export const maxDiffBytes = 1024 * 1024 - 1
+
+/** `isBinary`: a side is not text, so there are no lines. */
+export type TextDiff = { isBinary: true } | { isBinary: false; text: string }
 
 export type RecordId = { agent: string; record: string }
 
@@ -61,6 +76,13 @@ export class UnknownRecord extends Error {
   constructor(record: string) {
     super(`There is no record "${record}".`)
     this.name = 'UnknownRecord'
+  }
+}
+
+export class DiffTooLarge extends Error {
+  constructor() {
+    super('The contents are too large to be compared.')
+    this.name = 'DiffTooLarge'
   }
 }
 
