@@ -10,10 +10,7 @@ import type { CommandContext } from './client/client-command.ts'
 import { facts, plainText, table } from './client/output.ts'
 import { styled } from './terminal/style.ts'
 
-type Listed = Pick<
-  WorkspaceChanges,
-  'counts' | 'changes' | 'total' | 'git_folders' | 'withheld'
->
+type Listed = Pick<WorkspaceChanges, 'counts' | 'changes' | 'total' | 'git_folders' | 'withheld'>
 
 const statusNotes: Record<Exclude<RunChanges['status'], 'recorded'>, string> = {
   recording: 'The run is still being recorded.',

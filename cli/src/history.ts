@@ -22,124 +22,130 @@ import { saveFile } from './client/save-file.ts'
 const recordLine = 'RECORD: the number or the id of a record, as `roost history AGENT` lists them.'
 const toOption = { to: { type: 'string' } } as const
 
-export const history = commandGroup('history', "Records of an agent's workspace: list, read, download, pin.", {
-  list: {
-    parameters: 'AGENT',
-    summary: 'List the newest records of a workspace.',
-    options: { limit: { type: 'string' } },
-    optionLines: ['--limit N        default 50'],
-    async run({ api, positionals: [name = ''], integer, print }) {
-      const limit = String(integer('limit') ?? 50)
-      const found = await api.call(listHistory, { params: { name }, query: { limit } })
-      print(found, () =>
-        table(
-          ['record', 'created', 'reason', 'added', 'changed', 'deleted', 'pinned'],
-          found.records.map((each) => [
-            String(each.number),
-            time(each.created_at),
-            each.reason,
-            ...[each.added, each.changed + each.renamed, each.deleted].map(String),
-            each.pinned ? 'yes' : '',
-          ]),
-        ),
-      )
+export const history = commandGroup(
+  'history',
+  "Records of an agent's workspace: list, read, download, pin.",
+  {
+    list: {
+      parameters: 'AGENT',
+      summary: 'List the newest records of a workspace.',
+      options: { limit: { type: 'string' } },
+      optionLines: ['--limit N        default 50'],
+      async run({ api, positionals: [name = ''], integer, print }) {
+        const limit = String(integer('limit') ?? 50)
+        const found = await api.call(listHistory, { params: { name }, query: { limit } })
+        print(found, () =>
+          table(
+            ['record', 'created', 'reason', 'added', 'changed', 'deleted', 'pinned'],
+            found.records.map((each) => [
+              String(each.number),
+              time(each.created_at),
+              each.reason,
+              ...[each.added, each.changed + each.renamed, each.deleted].map(String),
+              each.pinned ? 'yes' : '',
+            ]),
+          ),
+        )
+      },
+    },
+    show: {
+      parameters: 'AGENT RECORD',
+      summary: 'Show a record and what it left out.',
+      optionLines: [recordLine],
+      async run(context) {
+        const params = await recordOf(context)
+        const record = await context.api.call(getHistoryRecord, { params })
+        const { left_out, ...shown } = record
+        context.print(record, () =>
+          [
+            facts({ ...shown, created_at: time(record.created_at) }),
+            ...left_out.map(({ path, reason }) => `left out: ${plainText(path)} (${reason})`),
+          ].join('\n'),
+        )
+      },
+    },
+    changes: {
+      parameters: 'AGENT RECORD',
+      summary: 'Show what differs from the record before it, or from another one.',
+      options: { since: { type: 'string' } },
+      optionLines: [recordLine, '--since RECORD   compare with this record'],
+      async run(context) {
+        const params = await recordOf(context)
+        const given = context.text('since')
+        const since = given === undefined ? undefined : (await findRecord(context, params.name, given)).record
+        const found = await context.api.call(getRecordChanges, { params, query: { since, limit: '1000' } })
+        context.print(found, () => changeLines(found))
+      },
+    },
+    files: {
+      parameters: 'AGENT RECORD [PATH]',
+      summary: 'List a folder as it was at a record.',
+      optionLines: [recordLine],
+      async run(context) {
+        const params = await recordOf(context)
+        const path = context.positionals[2]
+        const found = await context.api.call(listRecordFiles, { params, query: { path, limit: '1000' } })
+        context.print(found, () =>
+          table(
+            ['mode', 'bytes', 'kind', 'path'],
+            found.entries.map((each) => [each.mode, String(each.size), each.kind, each.path]),
+          ),
+        )
+      },
+    },
+    get: {
+      parameters: 'AGENT RECORD PATH',
+      summary: 'Print or save a file as it was at a record.',
+      options: toOption,
+      optionLines: [recordLine, '--to FILE        save it there instead of printing it'],
+      async run(context) {
+        const params = await recordOf(context)
+        const query = { path: context.positionals[2] ?? '' }
+        const response = await context.api.open(getRecordFile, { params, query })
+        const to = context.text('to')
+        const body = await bodyOf(response)
+        context.spinner.hide()
+        if (to === undefined) await pipeline(body, process.stdout, { end: false })
+        else await saved(context, body, to)
+        return 0
+      },
+    },
+    archive: {
+      parameters: 'AGENT RECORD [PATH]',
+      summary: 'Save the workspace, or a folder of it, at a record as tar.gz.',
+      options: toOption,
+      optionLines: [recordLine, '--to FILE        default AGENT-NUMBER.tar.gz'],
+      waiting: 'Packing the files',
+      async run(context) {
+        const found = await findRecord(context)
+        const { name, record } = found
+        const path = context.positionals[2]
+        const response = await context.api.open(getRecordArchive, {
+          params: { name, record },
+          query: { path },
+        })
+        await saved(context, await bodyOf(response), context.text('to') ?? `${name}-${found.number}.tar.gz`)
+      },
+    },
+    pin: pinning(true, 'Keep a record until it is unpinned.'),
+    unpin: pinning(false, 'Let retention remove a record again.'),
+    settings: {
+      parameters: 'AGENT',
+      summary: 'Show whether runs are recorded, and what records leave out.',
+      async run({ api, positionals: [name = ''], print }) {
+        const settings = await api.call(getHistorySettings, { params: { name } })
+        print(settings, () =>
+          facts({
+            recorded: settings.enabled ? 'yes' : 'no',
+            'left out': settings.rules.patterns.join(', '),
+            'largest file': `${settings.rules.max_file_bytes} bytes`,
+            quota: settings.quota_bytes === null ? 'default' : `${settings.quota_bytes} bytes`,
+          }),
+        )
+      },
     },
   },
-  show: {
-    parameters: 'AGENT RECORD',
-    summary: 'Show a record and what it left out.',
-    optionLines: [recordLine],
-    async run(context) {
-      const params = await recordOf(context)
-      const record = await context.api.call(getHistoryRecord, { params })
-      const { left_out, ...shown } = record
-      context.print(record, () =>
-        [
-          facts({ ...shown, created_at: time(record.created_at) }),
-          ...left_out.map(({ path, reason }) => `left out: ${plainText(path)} (${reason})`),
-        ].join('\n'),
-      )
-    },
-  },
-  changes: {
-    parameters: 'AGENT RECORD',
-    summary: 'Show what differs from the record before it, or from another one.',
-    options: { since: { type: 'string' } },
-    optionLines: [recordLine, '--since RECORD   compare with this record'],
-    async run(context) {
-      const params = await recordOf(context)
-      const given = context.text('since')
-      const since =
-        given === undefined ? undefined : (await findRecord(context, params.name, given)).record
-      const found = await context.api.call(getRecordChanges, { params, query: { since, limit: '1000' } })
-      context.print(found, () => changeLines(found))
-    },
-  },
-  files: {
-    parameters: 'AGENT RECORD [PATH]',
-    summary: 'List a folder as it was at a record.',
-    optionLines: [recordLine],
-    async run(context) {
-      const params = await recordOf(context)
-      const path = context.positionals[2]
-      const found = await context.api.call(listRecordFiles, { params, query: { path, limit: '1000' } })
-      context.print(found, () =>
-        table(
-          ['mode', 'bytes', 'kind', 'path'],
-          found.entries.map((each) => [each.mode, String(each.size), each.kind, each.path]),
-        ),
-      )
-    },
-  },
-  get: {
-    parameters: 'AGENT RECORD PATH',
-    summary: 'Print or save a file as it was at a record.',
-    options: toOption,
-    optionLines: [recordLine, '--to FILE        save it there instead of printing it'],
-    async run(context) {
-      const params = await recordOf(context)
-      const query = { path: context.positionals[2] ?? '' }
-      const response = await context.api.open(getRecordFile, { params, query })
-      const to = context.text('to')
-      const body = await bodyOf(response)
-      context.spinner.hide()
-      if (to === undefined) await pipeline(body, process.stdout, { end: false })
-      else await saved(context, body, to)
-      return 0
-    },
-  },
-  archive: {
-    parameters: 'AGENT RECORD [PATH]',
-    summary: 'Save the workspace, or a folder of it, at a record as tar.gz.',
-    options: toOption,
-    optionLines: [recordLine, '--to FILE        default AGENT-NUMBER.tar.gz'],
-    waiting: 'Packing the files',
-    async run(context) {
-      const found = await findRecord(context)
-      const { name, record } = found
-      const path = context.positionals[2]
-      const response = await context.api.open(getRecordArchive, { params: { name, record }, query: { path } })
-      await saved(context, await bodyOf(response), context.text('to') ?? `${name}-${found.number}.tar.gz`)
-    },
-  },
-  pin: pinning(true, 'Keep a record until it is unpinned.'),
-  unpin: pinning(false, 'Let retention remove a record again.'),
-  settings: {
-    parameters: 'AGENT',
-    summary: 'Show whether runs are recorded, and what records leave out.',
-    async run({ api, positionals: [name = ''], print }) {
-      const settings = await api.call(getHistorySettings, { params: { name } })
-      print(settings, () =>
-        facts({
-          recorded: settings.enabled ? 'yes' : 'no',
-          'left out': settings.rules.patterns.join(', '),
-          'largest file': `${settings.rules.max_file_bytes} bytes`,
-          quota: settings.quota_bytes === null ? 'default' : `${settings.quota_bytes} bytes`,
-        }),
-      )
-    },
-  },
-})
+)
 
 function pinning(pinned: boolean, summary: string) {
   return {
