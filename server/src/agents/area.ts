@@ -30,6 +30,7 @@ import {
   type Transfers,
 } from './git/index.ts'
 import { createHealth, type Health, healthRoutes } from './health/index.ts'
+import { type AgentHistory, createAgentHistory } from './history/index.ts'
 import {
   createEngineIdentity,
   createLifecycle,
@@ -71,6 +72,7 @@ export type AgentsArea = {
   principals: AgentPrincipals
   health: Health
   disk: Disk
+  history: AgentHistory
   templates: Templates
   templateDelivery: Pick<TemplateDelivery, 'greeted' | 'read'>
   lifecycle: Lifecycle
@@ -124,6 +126,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const ask = createAgentRpc({ link, clock })
   const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
   const disk = createDisk({ ...deps, ...platform, ...options, agentRecords })
+  const history = createAgentHistory({
+    ...deps,
+    settings: deps.historySettings,
+    quotas: options.historyQuotas,
+    agentRecords,
+  })
   const { templates, loops: templateLoops } = openTemplates({
     ...deps,
     ...platform,
@@ -285,6 +293,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     principals,
     health,
     disk,
+    history,
     templates,
     templateDelivery,
     lifecycle,
@@ -354,6 +363,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     loops: [
       ...health.loops,
       ...disk.loops,
+      ...history.loops,
       ...lifecycle.loops,
       ...agentManagement.loops,
       ...settings.loops,

@@ -161,6 +161,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
       | 'lifecycle'
       | 'ask'
       | 'connectors'
+      | 'history'
     >
   }
 
@@ -189,6 +190,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     ...deps,
     ...records,
     runContexts: agents.runContexts,
+    recording: agents.history.recording,
     settle: executions.settle,
     breaker: createDispatchBreaker({
       clock,

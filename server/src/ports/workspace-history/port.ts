@@ -18,6 +18,10 @@ export type WorkspaceHistory = {
   changes(agent: string, from: string, to: string): Promise<Change[]>
   /** Bytes on disk of everything that the agent's records need. Content shared with other agents counts too. */
   use(agent: string): Promise<number>
+  /** Bytes on disk of the whole store. */
+  size(): Promise<number>
+  /** Every stored record. */
+  records(): Promise<RecordId[]>
   /** Removes records; unknown ones are ignored. Their bytes are freed by `collect`. */
   remove(agent: string, records: readonly string[]): Promise<void>
   /** Frees what no record needs. New records wait meanwhile. */
