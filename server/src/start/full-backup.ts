@@ -44,6 +44,7 @@ import { migrate } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import type { Db } from '../ports/database/port.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
+import { openHistoryCopies } from '../ports/workspace-history/copies.ts'
 import { createScratchDatabase } from '../ports/database-copies/scratch.ts'
 import { createLog } from '../ports/log.ts'
 import { backupLock, secretNames } from './backup-program.ts'
@@ -130,7 +131,11 @@ async function perform(config: Config, request: Request, phrase: string): Promis
   // An empty data folder gets no id here, because a restore needs the one of its backup.
   const engine = await openEngine(config, await ownInstall(config))
   await engine.jobs.prepare(progress, signal)
-  const common = { key, copies, ...engine, clock, version: await version(), passphrase, signal, agents }
+  const history = openHistoryCopies({
+    folder: join(config.dataDir, 'history'),
+    path: process.env.PATH ?? '',
+  })
+  const common = { key, copies, history, ...engine, clock, version: await version(), passphrase, signal, agents }
   switch (request.do) {
     case 'run': {
       await settleKey()

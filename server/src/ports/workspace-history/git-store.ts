@@ -120,7 +120,7 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
     },
 
     async collect() {
-      await git.run(['pack-refs', '--all'])
+      await git.run(['pack-refs', '--all'], { lock: 'exclusive' })
       await git.run(['repack', '-a', '-d', '-q'], { lock: 'exclusive' })
       await git.run(['prune', '--expire=now'], { lock: 'exclusive' })
       // Reports of records that ended early.

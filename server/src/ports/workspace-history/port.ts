@@ -29,6 +29,12 @@ export type WorkspaceHistory = {
   close(): Promise<void>
 }
 
+/** For backups of a running installation. */
+export type HistoryCopies = {
+  /** Copies every complete record into a new folder. Returns false without a store. */
+  copyTo(folder: string): Promise<boolean>
+}
+
 export type RecordId = { agent: string; record: string }
 
 /** `content` is equal for equal contents; for folders it also covers everything below. */
