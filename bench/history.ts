@@ -49,7 +49,7 @@ async function measure(): Promise<void> {
   let base: string | null = null
 
   async function recordOurs(): Promise<void> {
-    await using scan = await scanner.scan(defaultHistoryRules, base)
+    await using scan = await scanner.scan(defaultHistoryRules, base === null ? [] : [base])
     if (scan.came.length + scan.gone.length === 0) return
     await using draft = await store.open({ agent: 'one', base: scan.base, maxBytes: Number.MAX_SAFE_INTEGER })
     await send(scan, draft)

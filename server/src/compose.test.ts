@@ -36,7 +36,7 @@ test('the platform serves exactly the endpoints of the contracts', async () => {
   } finally {
     await adapters.db.close()
     await adapters.ephemeral.close()
-    await adapters.workspaceHistory.close()
+    await adapters.history.close()
     await adapters.containers.close()
     await rm(dataDir, { recursive: true, force: true })
   }

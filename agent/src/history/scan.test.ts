@@ -69,13 +69,19 @@ test('200 states of random trees: the difference to the last record gives the tr
     let record: string | null = null
     for (let round = 0; round < 4; round += 1) {
       changeTree(t.home, random, 15)
-      await using scan = await t.scanner.scan({ patterns: [], max_file_bytes: 1e9 }, record)
+      await using scan = await t.scanner.scan(
+        { patterns: [], max_file_bytes: 1e9 },
+        record === null ? [] : [record],
+      )
       tree = await apply(scan, tree)
       assert.deepEqual(sorted(tree), sorted(readTree(t.home)), `seed ${seed}, round ${round}`)
       record = `record-${round}`
       await scan.commit(record)
     }
-    await using scan = await t.scanner.scan({ patterns: [], max_file_bytes: 1e9 }, record)
+    await using scan = await t.scanner.scan(
+      { patterns: [], max_file_bytes: 1e9 },
+      record === null ? [] : [record],
+    )
     assert.deepEqual([scan.gone, scan.came], [[], []], `seed ${seed}: unchanged`)
   }
 })
@@ -83,11 +89,11 @@ test('200 states of random trees: the difference to the last record gives the tr
 test('an unchanged workspace is neither read nor reported, a changed file alone is', async () => {
   using t = setUp()
   for (let index = 0; index < 300; index += 1) writeFileSync(join(t.home, `f${index}`), `${index}`)
-  await using first = await t.scanner.scan(defaultHistoryRules, null)
+  await using first = await t.scanner.scan(defaultHistoryRules, [])
   assert.equal(first.came.length, 301)
   await first.commit('one')
   appendFileSync(join(t.home, 'f77'), 'more')
-  await using second = await t.scanner.scan(defaultHistoryRules, 'one')
+  await using second = await t.scanner.scan(defaultHistoryRules, ['one'])
   assert.equal(second.base, 'one')
   assert.deepEqual(
     second.came.map(({ path }) => path),
@@ -99,12 +105,12 @@ test('an unchanged workspace is neither read nor reported, a changed file alone 
 test('everything counts as new when the platform has another record, or the index is damaged', async () => {
   using t = setUp()
   writeFileSync(join(t.home, 'a'), '1')
-  await using first = await t.scanner.scan(defaultHistoryRules, null)
+  await using first = await t.scanner.scan(defaultHistoryRules, [])
   await first.commit('one')
-  await using other = await t.scanner.scan(defaultHistoryRules, 'two')
+  await using other = await t.scanner.scan(defaultHistoryRules, ['two'])
   assert.deepEqual([other.base, other.came.length], [null, 2])
   writeFileSync(t.file, readFileSync(t.file).subarray(0, -3))
-  await using damaged = await t.scanner.scan(defaultHistoryRules, 'one')
+  await using damaged = await t.scanner.scan(defaultHistoryRules, ['one'])
   assert.deepEqual([damaged.base, damaged.came.length], [null, 2])
 })
 
@@ -113,11 +119,11 @@ test('a change of content with the old size and time is found', async () => {
   const path = join(t.home, 'a')
   writeFileSync(path, '1111')
   const { atime, mtime } = statSync(path)
-  await using first = await t.scanner.scan(defaultHistoryRules, null)
+  await using first = await t.scanner.scan(defaultHistoryRules, [])
   await first.commit('one')
   writeFileSync(path, '2222')
   utimesSync(path, atime, mtime)
-  await using second = await t.scanner.scan(defaultHistoryRules, 'one')
+  await using second = await t.scanner.scan(defaultHistoryRules, ['one'])
   assert.deepEqual(
     second.came.map(({ path }) => path),
     ['a'],
@@ -127,14 +133,14 @@ test('a change of content with the old size and time is found', async () => {
 test('a file that changed in the tick of the scan, or while it was read, is looked at again', async () => {
   using t = setUp({ now: () => Date.now() })
   writeFileSync(join(t.home, 'a'), '1')
-  await using first = await t.scanner.scan(defaultHistoryRules, null)
+  await using first = await t.scanner.scan(defaultHistoryRules, [])
   await first.commit('one')
-  await using second = await t.scanner.scan(defaultHistoryRules, 'one')
+  await using second = await t.scanner.scan(defaultHistoryRules, ['one'])
   assert.ok(second.came.some(({ path }) => path === 'a'))
 
   using u = setUp()
   writeFileSync(join(u.home, 'b'), '1')
-  await using scan = await u.scanner.scan(defaultHistoryRules, null)
+  await using scan = await u.scanner.scan(defaultHistoryRules, [])
   const entry = scan.came.find(({ path }) => path === 'b')
   assert.ok(entry)
   for await (const chunk of scan.content(entry)) {
@@ -142,7 +148,7 @@ test('a file that changed in the tick of the scan, or while it was read, is look
     writeFileSync(join(u.home, 'b'), '2')
   }
   await scan.commit('one')
-  await using again = await u.scanner.scan(defaultHistoryRules, 'one')
+  await using again = await u.scanner.scan(defaultHistoryRules, ['one'])
   assert.ok(again.came.some(({ path }) => path === 'b'))
 })
 
@@ -169,7 +175,7 @@ test("what is left out is named with its reason, and the platform's paths are no
   writeFileSync(join(t.home, 'big'), 'x'.repeat(101))
   execFileSync('mkfifo', [join(t.home, 'pipe')])
   const rules = { patterns: ['node_modules', 'build/out'], max_file_bytes: 100 }
-  await using scan = await t.scanner.scan(rules, null)
+  await using scan = await t.scanner.scan(rules, [])
   const paths = scan.leftOut.paths.map(({ path, reason }) => `${path} ${reason}`).sort()
   assert.deepEqual(paths, [
     'big size',
@@ -185,9 +191,9 @@ test("what is left out is named with its reason, and the platform's paths are no
 test('a new rule removes what it matches from the record', async () => {
   using t = setUp()
   writeFileSync(join(t.home, 'a.log'), '1')
-  await using first = await t.scanner.scan({ patterns: [], max_file_bytes: 100 }, null)
+  await using first = await t.scanner.scan({ patterns: [], max_file_bytes: 100 }, [])
   await first.commit('one')
-  await using second = await t.scanner.scan({ patterns: ['*.log'], max_file_bytes: 100 }, 'one')
+  await using second = await t.scanner.scan({ patterns: ['*.log'], max_file_bytes: 100 }, ['one'])
   assert.deepEqual([second.gone, second.came], [['a.log'], []])
 })
 
@@ -200,7 +206,7 @@ test('no link leads outside, whichever part of a path becomes one during the sca
   for (const name of ['secret', 'folder/secret', 'folder/deep/secret'])
     writeFileSync(join(t.home, name), 'mine')
   symlinkSync(outside, join(t.home, 'link'))
-  await using scan = await t.scanner.scan(defaultHistoryRules, null)
+  await using scan = await t.scanner.scan(defaultHistoryRules, [])
   assert.ok(!scan.came.some(({ path }) => path.startsWith('link/')))
   const entryOf = (name: string) => {
     const found = scan.came.find(({ path }) => path === name)
@@ -238,7 +244,7 @@ test('a folder that is swapped for a link all the time gives nothing from outsid
   await swapper.started
   let read = 0
   for (let round = 0; round < 8; round += 1) {
-    await using scan = await t.scanner.scan(defaultHistoryRules, null)
+    await using scan = await t.scanner.scan(defaultHistoryRules, [])
     for (const entry of scan.came) {
       if (entry.kind !== 'file') continue
       try {
@@ -257,7 +263,7 @@ test('a folder that is swapped for a link all the time gives nothing from outsid
 test('a pipe or a vanished file in place of a file neither blocks nor ends the scan', async () => {
   using t = setUp()
   for (const name of ['a', 'b']) writeFileSync(join(t.home, name), 'x')
-  await using scan = await t.scanner.scan(defaultHistoryRules, null)
+  await using scan = await t.scanner.scan(defaultHistoryRules, [])
   rmSync(join(t.home, 'a'))
   execFileSync('mkfifo', [join(t.home, 'a')])
   rmSync(join(t.home, 'b'))
@@ -266,7 +272,7 @@ test('a pipe or a vanished file in place of a file neither blocks nor ends the s
   await scan.commit('one')
   rmSync(join(t.home, 'a'))
   writeFileSync(join(t.home, 'a'), 'x')
-  await using next = await t.scanner.scan(defaultHistoryRules, 'one')
+  await using next = await t.scanner.scan(defaultHistoryRules, ['one'])
   assert.deepEqual([next.came.map(({ path }) => path), next.gone], [['a'], ['b']])
 })
 
@@ -274,7 +280,7 @@ test('the digest is the one of git', async () => {
   using t = setUp()
   writeFileSync(join(t.home, 'a'), 'x'.repeat(700_000))
   symlinkSync('a', join(t.home, 'l'))
-  await using scan = await t.scanner.scan(defaultHistoryRules, null)
+  await using scan = await t.scanner.scan(defaultHistoryRules, [])
   for (const [name, content] of [
     ['a', 'x'.repeat(700_000)],
     ['l', 'a'],
@@ -289,13 +295,13 @@ test('the digest is the one of git', async () => {
 test('modes, other names of one file, renames and deletions', async () => {
   using t = setUp()
   for (const name of ['a', 'b', 'c']) writeFileSync(join(t.home, name), name)
-  await using first = await t.scanner.scan(defaultHistoryRules, null)
+  await using first = await t.scanner.scan(defaultHistoryRules, [])
   await first.commit('one')
   chmodSync(join(t.home, 'a'), 0o700)
   renameSync(join(t.home, 'b'), join(t.home, 'd'))
   linkSync(join(t.home, 'a'), join(t.home, 'e'))
   rmSync(join(t.home, 'c'))
-  await using second = await t.scanner.scan(defaultHistoryRules, 'one')
+  await using second = await t.scanner.scan(defaultHistoryRules, ['one'])
   assert.deepEqual(second.gone.sort(), ['b', 'c'])
   assert.deepEqual(second.came.map(({ path, mode }) => `${path} ${mode.toString(8)}`).sort(), [
     'a 700',

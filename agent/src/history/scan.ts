@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
-import type { HistoryEntry, HistoryRules, LeftOutPath, LeftOutReason } from '@roost/contracts/link/history'
+import type {
+  HistoryEntry,
+  HistoryRules,
+  LeftOutPath,
+  LeftOutReason,
+  ScannedEntry,
+} from '@roost/contracts/link/history'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import type { Identities } from '../processes/identity.ts'
@@ -20,10 +26,10 @@ import {
 /** Compares the workspace with its last record. */
 export type Scanner = {
   /**
-   * `base` is the latest record that the platform has of this agent; null for none. If the index belongs to another
-   * record, everything counts as new.
+   * `bases` are records that the platform has of this agent. If the index belongs to none of them, everything counts as
+   * new.
    */
-  scan(rules: HistoryRules, base: string | null): Promise<Scan>
+  scan(rules: HistoryRules, bases: readonly string[]): Promise<Scan>
 }
 
 /** The difference to the base. The contents are read while the scan is open. */
@@ -33,7 +39,7 @@ export type Scan = {
   /** Paths of the base that are no longer recorded. */
   gone: string[]
   /** New and changed entries, folders before their content. The root has the empty path. */
-  came: HistoryEntry[]
+  came: ScannedEntry[]
   leftOut: { paths: LeftOutPath[]; count: number }
   /** Content of a file or target of a link, in chunks. Throws if there is none any more. */
   content(entry: HistoryEntry): AsyncGenerator<Buffer>
@@ -59,10 +65,10 @@ const tickNs = 20_000_000n
 export function createScanner({ home, file, identities, clock }: ScannerDeps): Scanner {
   const isOwners = (uid: number) => uid === identities.developer.uid || uid === 0
   return {
-    async scan(rules, base) {
+    async scan(rules, bases) {
       const beganAt = BigInt(Math.floor(clock.now())) * 1_000_000n
-      const index = base === null ? null : await readIndex(file)
-      const known = index?.record === base ? index : null
+      const index = bases.length === 0 ? null : await readIndex(file)
+      const known = index && bases.includes(index.record) ? index : null
       const listing = await listWorkspace(home, rules, identities)
       const { gone, came } = compareListings(known?.listing ?? Buffer.alloc(0), listing)
       const listed = new Map<string, Listed & { at: number }>()
@@ -72,15 +78,16 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
       }
       const unsettled = new Set<string>()
       for (const { path, changed } of listed.values()) if (changed >= beganAt - tickNs) unsettled.add(path)
+      const earlier = earlierPaths(gone)
       const opened = await openBeneath(home)
       const content = (entry: HistoryEntry) => read(opened, listed, unsettled, entry)
       return {
-        base: known ? base : null,
+        base: known?.record ?? null,
         gone: gone
           .filter((line) => !line.startsWith('x '))
           .map(pathOfLine)
           .filter((path) => !listed.has(path)),
-        came: [...listed.values()].map(toEntry),
+        came: [...listed.values()].map((entry) => toEntry(entry, earlier)),
         leftOut: leftOutOf(listing),
         content,
         digest: (entry) => digestOf(entry, content(entry)),
@@ -94,8 +101,22 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
   }
 }
 
-function toEntry({ path, kind, mode, owner, size, sparse }: Listed): HistoryEntry {
-  return { path, kind, mode, owner, size, sparse }
+function toEntry(
+  { path, kind, mode, owner, size, sparse, inode }: Listed,
+  earlier: ReadonlyMap<string, string>,
+): ScannedEntry {
+  const from = kind === 'file' ? earlier.get(`${inode} ${size}`) : undefined
+  return { path, kind, mode, owner, size, sparse, ...(from === undefined ? {} : { from }) }
+}
+
+/** Files of the base that moved or changed, by inode and size. */
+function earlierPaths(gone: readonly string[]): Map<string, string> {
+  const paths = new Map<string, string>()
+  for (const line of gone) {
+    const entry = parseLine(line.replace(/^F/, 'f'), () => true)
+    if (entry?.kind === 'file') paths.set(`${entry.inode} ${entry.size}`, entry.path)
+  }
+  return paths
 }
 
 async function* read(

@@ -54,3 +54,43 @@ export function historyRulesFault(rules: HistoryRules): string | null {
     return '"max_file_bytes" must be a whole number of at least 0.'
   return null
 }
+
+/** Limits of one answer: names and entries of a page, bytes of contents before base64, and named omitted paths. */
+export const historyPageEntries = 2000
+export const historyReadBytes = 512 * 1024
+export const historyReadFiles = 500
+export const maxLeftOutPaths = 100
+
+/**
+ * Compares the workspace with one of these records, newest first. An agent has one scan at a time: a newer one closes
+ * it, as does the end of the link.
+ */
+export type HistoryScan = { t: 'history.scan'; rules: HistoryRules; bases: readonly string[] }
+export type HistoryScanAnswer = {
+  /** Null: nothing differs from the base. */
+  handle: string | null
+  /** Null: the agent knows none of the records, so everything is new. */
+  base: string | null
+  left_out: { paths: LeftOutPath[]; count: number }
+}
+/** Reads the difference from a position on: paths that are gone, then entries that came. */
+export type HistoryPage = { t: 'history.page'; handle: string; offset: number }
+/** Folders come before their content. An empty page is the end. */
+export type HistoryPageAnswer = { gone: string[]; came: ScannedEntry[] }
+export type ScannedEntry = HistoryEntry & {
+  /** Path of the base that probably has the same content; absent without one. */
+  from?: string | undefined
+}
+/** Asks for the SHA-256 of an entry's content, as git names it. `at` counts entries that came. */
+export type HistoryDigest = { t: 'history.digest'; handle: string; at: number }
+/** Null: it can no longer be read. */
+export type HistoryDigestAnswer = { digest: string | null }
+/** Reads the contents of entries in this order, the first one from `offset` on. The answer may end before the list. */
+export type HistoryRead = { t: 'history.read'; handle: string; at: readonly number[]; offset: number }
+export type HistoryReadAnswer = { parts: HistoryPart[] }
+/** `failed`: the content can no longer be read. */
+export type HistoryPart = { at: number; data_base64: string; state: 'more' | 'end' | 'failed' }
+/** The scan was stored as this record, or equals it. */
+export type HistoryCommit = { t: 'history.commit'; handle: string; record: string }
+/** Unknown handles are ignored. */
+export type HistoryClose = { t: 'history.close'; handle: string }

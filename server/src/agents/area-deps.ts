@@ -19,6 +19,7 @@ import type { GitHost } from '../ports/git-host/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import type { HealthDeps } from './health/index.ts'
+import type { AgentHistoryDeps } from './history/index.ts'
 import type { LifecycleDeps, PortRange } from './lifecycle/index.ts'
 import type { AgentManagementDeps } from './management/index.ts'
 import type { McpConnectorDeps } from './mcp-connector/index.ts'
@@ -58,6 +59,7 @@ export type AgentsOptions = {
   chatIdleSeconds: number
   stallSeconds: number
   diskSeconds: number
+  historyQuotas: AgentHistoryDeps['quotas']
   /** Absolute path, with one folder for each bundled template. */
   templatesFolder: string
   /** Absolute path; the contents of git templates are unpacked here. */
@@ -72,14 +74,16 @@ export type AgentsAreaDeps = {
   db: Db
   clock: Clock
   log: Log
+  meters: AgentHistoryDeps['meters']
   ephemeral: Ephemeral
   containers: Containers
   usedEngines: LifecycleDeps['usedEngines']
   isOnlyMachine: LifecycleDeps['isOnlyMachine']
   images: AgentImages
   git: Git
+  history: WorkspaceHistory
+  historySettings: AgentHistoryDeps['settings']
   gitHost: GitHost
-  workspaceHistory: WorkspaceHistory
   /** Address filters for outbound connections. */
   outward: { gitHost: Locate; agents: Locate }
   /** Creates the network without outbound access and makes the platform reachable from it. */

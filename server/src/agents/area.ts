@@ -31,6 +31,8 @@ import {
 } from './git/index.ts'
 import { createHealth, type Health, healthRoutes } from './health/index.ts'
 import {
+  type AgentHistory,
+  createAgentHistory,
   createHistoryReader,
   createHistorySettings,
   type HistoryReader,
@@ -74,10 +76,11 @@ import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/in
 export type AgentsArea = {
   agentRecords: AgentRecords
   agentAccess: AgentAccess
-  history: HistoryReader
+  historyReader: HistoryReader
   principals: AgentPrincipals
   health: Health
   disk: Disk
+  history: AgentHistory
   templates: Templates
   templateDelivery: Pick<TemplateDelivery, 'greeted' | 'read'>
   lifecycle: Lifecycle
@@ -131,6 +134,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const ask = createAgentRpc({ link, clock })
   const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
   const disk = createDisk({ ...deps, ...platform, ...options, agentRecords })
+  const history = createAgentHistory({
+    ...deps,
+    settings: deps.historySettings,
+    quotas: options.historyQuotas,
+    agentRecords,
+  })
   const { templates, loops: templateLoops } = openTemplates({
     ...deps,
     ...platform,
@@ -242,7 +251,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
   const folders = createFolders({ ...deps, agentRecords, edges, agentAccess })
   const workspace = createWorkspace({ ask })
-  const history = createHistoryReader({ db, history: deps.workspaceHistory })
+  const historyReader = createHistoryReader({ db, history: deps.history })
   const historySettings = createHistorySettings({ db, clock })
   const avatars = createAvatars(deps)
   const terminals = createTerminals({ ...deps, ...needs, agentRecords, agentAccess, ask })
@@ -291,10 +300,11 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   return {
     agentRecords,
     agentAccess,
-    history,
+    historyReader,
     principals,
     health,
     disk,
+    history,
     templates,
     templateDelivery,
     lifecycle,
@@ -346,7 +356,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...settingsRoutes({ settings, agentRecords, lifecycle }),
       ...sshAccessRoutes(ssh, agentRecords),
       ...workspaceRoutes(workspace, agentRecords),
-      ...historyRoutes({ reader: history, settings: historySettings }),
+      ...historyRoutes({ reader: historyReader, settings: historySettings }),
       ...credentialRoutes(credentials, agentRecords),
       ...egressRoutes({
         egress,
@@ -365,6 +375,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     loops: [
       ...health.loops,
       ...disk.loops,
+      ...history.loops,
       ...lifecycle.loops,
       ...agentManagement.loops,
       ...settings.loops,

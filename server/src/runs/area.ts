@@ -156,13 +156,14 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
       AgentsArea,
       | 'agentRecords'
       | 'agentAccess'
-      | 'history'
+      | 'historyReader'
       | 'settings'
       | 'runContexts'
       | 'hooks'
       | 'lifecycle'
       | 'ask'
       | 'connectors'
+      | 'history'
     >
   }
 
@@ -191,6 +192,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     ...deps,
     ...records,
     runContexts: agents.runContexts,
+    recording: agents.history.recording,
     settle: executions.settle,
     breaker: createDispatchBreaker({
       clock,
@@ -261,7 +263,12 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...breakerRoutes({ breakers, agentRecords, settings }),
       ...executionRoutes(executions, log),
       ...fleetExecutionRoutes(fleet, costs),
-      ...runChangesRoutes({ db, agentRecords, agentAccess: agents.agentAccess, history: agents.history }),
+      ...runChangesRoutes({
+        db,
+        agentRecords,
+        agentAccess: agents.agentAccess,
+        history: agents.historyReader,
+      }),
       ...runViewRoutes(createRunViews({ db, clock, agentAccess: agents.agentAccess })),
       ...analyticsRoutes(createAnalytics({ db, clock })),
       ...dispatchRoutes(dispatch, executions),

@@ -38,6 +38,7 @@ import { createTwilio } from '../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
 import type { VoicePort } from '../ports/voice/port.ts'
 import { openGitStore } from '../ports/workspace-history/git-store.ts'
+import { openLazily } from '../ports/workspace-history/open.ts'
 import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import { openBackupProgram } from './backup-program.ts'
 import { installId } from './first-start.ts'
@@ -55,6 +56,7 @@ export type Adapters = {
   containers: Containers
   images: AgentImages
   git: Git
+  history: WorkspaceHistory
   gitHost: GitHost
   chatPlatform: ChatPlatform
   host: Host
@@ -67,7 +69,6 @@ export type Adapters = {
   mail: Mailer | null
   /** Null: no payments are collected. */
   payments: Payments | null
-  workspaceHistory: WorkspaceHistory
 }
 
 /** The network of the agents, which isolates them from each other; further installations get a suffix. */
@@ -95,7 +96,6 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     folder: join(dataDir, 'git'),
     path: env.PATH ?? '',
   })
-  const workspaceHistory = await openGitStore({ folder: join(dataDir, 'history'), path: env.PATH ?? '' })
   const outward = createOutward(config)
   const mail = openMailer(config.mailUrl, { platformHost: new URL(config.baseUrl).hostname, clock, log })
   return {
@@ -107,6 +107,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     containers: timedContainers(engine, meters.engineSeconds),
     images,
     git,
+    history: openLazily(() => openGitStore({ folder: join(dataDir, 'history'), path: env.PATH ?? '' })),
     gitHost: createGitHub({ apiUrl: gitApiAddress(config.gitBaseUrl), fetch }),
     chatPlatform: createSlack({ apiUrl: config.slackApiUrl, fetch }),
     host: systemHost(dataDir),
@@ -120,7 +121,6 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     voice: createGeminiVoice({ baseUrl: config.geminiBaseUrl, model: config.voiceModel }),
     mail,
     payments: facilitatorUrl === null ? null : createFacilitator({ url: facilitatorUrl, fetch }),
-    workspaceHistory,
   }
 }
 

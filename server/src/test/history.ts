@@ -7,23 +7,6 @@ import type { Db } from '../ports/database/port.ts'
 import { openGitStore } from '../ports/workspace-history/git-store.ts'
 import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 
-const refuse = () => Promise.reject(new Error('This test opened no history.'))
-
-/** For tests in which nobody reads records. */
-export const noHistory: WorkspaceHistory = {
-  open: refuse,
-  list: refuse,
-  entry: refuse,
-  sizes: refuse,
-  textDiff: refuse,
-  read: refuse,
-  changes: refuse,
-  use: refuse,
-  remove: refuse,
-  collect: refuse,
-  close: async () => {},
-}
-
 /** Files by path (bytes as characters): content, or an entry with its content. Null: a folder. */
 export type TestTree = Record<string, string | null | (Partial<HistoryEntry> & { content: string })>
 

@@ -5,7 +5,7 @@ import type { WorkspaceChange } from '@roost/contracts/agents/workspace-history'
 import { executionStore } from '../../runs/executions/index.ts'
 import { runChangesRoutes } from '../../runs/run-changes/index.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
-import { insertRecord, insertRunRecords, openTestHistory, type TestTree } from '../../test/history.ts'
+import { insertRecord, insertRunRecords, type TestTree } from '../../test/history.ts'
 import { runRow } from '../../test/run-rows.ts'
 import { openAgents } from '../test/world.ts'
 
@@ -42,11 +42,10 @@ const after: TestTree = {
 
 async function start(open: OpenTestDb) {
   const db = await open()
-  const { history, ...opened } = await openTestHistory()
   const world = await openAgents(db, {
-    workspaceHistory: history,
-    routes: (area) => runChangesRoutes({ db, ...area }),
+    routes: (area) => runChangesRoutes({ db, ...area, history: area.historyReader }),
   })
+  const { history } = world
   const [owner, sharer, stranger] = [
     await world.person(),
     await world.person('user'),
@@ -82,10 +81,6 @@ async function start(open: OpenTestDb) {
     first,
     second,
     get: (who: keyof typeof people, path: string) => world.request(people[who].key, 'GET', `/api/${path}`),
-    async [Symbol.asyncDispose]() {
-      await world[Symbol.asyncDispose]()
-      await opened[Symbol.asyncDispose]()
-    },
   }
 }
 

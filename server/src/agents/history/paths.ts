@@ -9,9 +9,6 @@ export type PathQuery = { path?: string | undefined; path_bytes?: string | undef
 /** `path_bytes` is present only if the path is not UTF-8. */
 export type ShownPath = { path: string; path_bytes?: string }
 
-/** The name of an agent in the store, where ids have only small letters, digits and dashes. */
-export const storeName = (agentId: string) => Buffer.from(agentId).toString('hex')
-
 /** A path of a record, whose bytes are characters, as text. */
 export function textOf(path: string): string {
   return Buffer.from(path, 'latin1').toString('utf8')

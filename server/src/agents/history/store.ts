@@ -1,9 +1,12 @@
-import type { RunRecordReason } from '@roost/contracts/agents/history'
+import type { RunRecordOutcome, RunRecordReason } from '@roost/contracts/agents/history'
+import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { HistorySettingsRow, HistoryTables, RecordRow, RunRecordsRow } from './tables.ts'
 
 /** Position in an agent's records, newest first. */
 export type RecordsPage = { before: number | null; limit: number }
+
+export type Removable = { agentId?: string; before?: string }
 
 /** Runs named in the record of a run; more are counted. */
 export const maxNamedRuns = 20
@@ -11,6 +14,34 @@ export const maxNamedRuns = 20
 /** All SQL about records of workspaces. */
 export function historyStore(executor: Executor) {
   const db = executor.withTables<HistoryTables>()
+
+  function removable({ agentId, before }: Removable) {
+    return db
+      .selectFrom('workspace_records as r')
+      .where('r.pinned', '=', 0)
+      .$if(agentId !== undefined, (q) => q.where('r.agent_id', '=', agentId ?? ''))
+      .$if(before !== undefined, (q) => q.where('r.created_at', '<', before ?? ''))
+      .where((e) =>
+        e.exists(
+          e
+            .selectFrom('workspace_records as newer')
+            .select('newer.id')
+            .whereRef('newer.agent_id', '=', 'r.agent_id')
+            .whereRef('newer.number', '>', 'r.number'),
+        ),
+      )
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('run_workspace_records as run')
+              .select('run.execution_id')
+              .whereRef('run.before_id', '=', 'r.id')
+              .where('run.outcome', '=', 'recording'),
+          ),
+        ),
+      )
+  }
 
   async function runOf(executionId: string): Promise<RunRecordsRow | null> {
     const query = db.selectFrom('run_workspace_records').selectAll()
@@ -71,39 +102,19 @@ export function historyStore(executor: Executor) {
      * Records that retention may remove, oldest first: not pinned, not the latest of their agent, and not of a run that
      * is still recorded. `before`: only older ones.
      */
-    async removable(options: { agentId?: string; before?: string; limit: number }): Promise<RecordRow[]> {
-      const { agentId, before, limit } = options
-      const rows = await db
-        .selectFrom('workspace_records as r')
-        .selectAll('r')
-        .where('pinned', '=', 0)
-        .$if(agentId !== undefined, (q) => q.where('r.agent_id', '=', agentId ?? ''))
-        .$if(before !== undefined, (q) => q.where('r.created_at', '<', before ?? ''))
-        .where((e) =>
-          e.exists(
-            e
-              .selectFrom('workspace_records as newer')
-              .select('newer.id')
-              .whereRef('newer.agent_id', '=', 'r.agent_id')
-              .whereRef('newer.number', '>', 'r.number'),
-          ),
-        )
-        .where((e) =>
-          e.not(
-            e.exists(
-              e
-                .selectFrom('run_workspace_records as run')
-                .select('run.execution_id')
-                .whereRef('run.before_id', '=', 'r.id')
-                .where('run.outcome', '=', 'recording'),
-            ),
-          ),
-        )
-        .orderBy('r.created_at')
-        .orderBy('r.id')
-        .limit(limit)
-        .execute()
-      return rows.map(readRecord)
+    async removable(options: Removable & { limit: number }): Promise<RecordRow[]> {
+      const query = removable(options).selectAll('r').orderBy('r.created_at').orderBy('r.id')
+      return (await query.limit(options.limit).execute()).map(readRecord)
+    },
+
+    async countRemovable(before: string): Promise<number> {
+      const query = removable({ before }).select((e) => e.fn.countAll<number>().as('total'))
+      return Number((await query.executeTakeFirstOrThrow()).total)
+    },
+
+    async countAll(): Promise<number> {
+      const query = db.selectFrom('workspace_records').select((e) => e.fn.countAll<number>().as('total'))
+      return Number((await query.executeTakeFirstOrThrow()).total)
     },
 
     /** Removes records, except those that were pinned meanwhile. Returns the removed ones. */
@@ -152,13 +163,6 @@ export function historyStore(executor: Executor) {
         .orderBy('execution_id')
         .execute(),
 
-    /** Agents with such runs. */
-    async agentsWithOpenRuns(): Promise<string[]> {
-      const query = db.selectFrom('run_workspace_records').select('agent_id').distinct()
-      const rows = await query.where('outcome', '=', 'recording').execute()
-      return rows.map(({ agent_id }) => agent_id)
-    },
-
     /** Stores the start of a run. A run that is handed out again starts again. */
     async beginRun(row: RunRecordsRow): Promise<void> {
       const { execution_id: _, ...rest } = row
@@ -184,16 +188,15 @@ export function historyStore(executor: Executor) {
         .execute()
     },
 
-    /** Ended runs keep their first end. */
-    async endRun(executionId: string, at: string): Promise<boolean> {
-      const done = await db
+    /** Notes that these runs have ended; the first note counts. */
+    async endRuns(executionIds: readonly string[], at: string): Promise<void> {
+      if (executionIds.length === 0) return
+      await db
         .updateTable('run_workspace_records')
         .set({ ended_at: at })
-        .where('execution_id', '=', executionId)
-        .where('outcome', '=', 'recording')
+        .where('execution_id', 'in', [...executionIds])
         .where('ended_at', 'is', null)
-        .executeTakeFirst()
-      return done.numUpdatedRows > 0n
+        .execute()
     },
 
     /** The record after these runs; a run without a record before it stays incomplete. */
@@ -209,10 +212,10 @@ export function historyStore(executor: Executor) {
       if ('reason' in end) await update.set({ outcome: 'failed', reason: end.reason }).execute()
       else
         await update
-          .set((e) => ({
+          .set({
             after_id: end.after,
-            outcome: e.case().when('reason', 'is', null).then('recorded').else('failed').end(),
-          }))
+            outcome: sql<RunRecordOutcome>`case when reason is null then 'recorded' else 'failed' end`,
+          })
           .execute()
     },
 

@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rm } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { differencesOf } from './differences.ts'
 import { openDraft } from './draft.ts'
@@ -112,6 +112,25 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       return Number((await git.run(['rev-list', '--objects', '--disk-usage', glob])).toString())
     },
 
+    async size() {
+      let bytes = 0
+      for (const entry of await readdir(repository, { recursive: true, withFileTypes: true })) {
+        // A repack removes files meanwhile.
+        const found = entry.isFile() ? await stat(join(entry.parentPath, entry.name)).catch(() => null) : null
+        bytes += found?.size ?? 0
+      }
+      return bytes
+    },
+
+    async records() {
+      const format = '--format=%(refname:lstrip=2)'
+      const names = (await git.run(['for-each-ref', format, 'refs/records'])).toString().split('\n')
+      return names.filter(Boolean).map((name) => {
+        const [agent = '', record = ''] = name.split('/')
+        return { agent, record }
+      })
+    },
+
     async remove(agent, records) {
       if (!idForm.test(agent)) return
       const valid = records.filter((record) => idForm.test(record))
@@ -120,7 +139,7 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
     },
 
     async collect() {
-      await git.run(['pack-refs', '--all'])
+      await git.run(['pack-refs', '--all'], { lock: 'exclusive' })
       await git.run(['repack', '-a', '-d', '-q'], { lock: 'exclusive' })
       await git.run(['prune', '--expire=now'], { lock: 'exclusive' })
       // Reports of records that ended early.

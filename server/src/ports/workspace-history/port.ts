@@ -27,6 +27,10 @@ export type WorkspaceHistory = {
   changes(agent: string, from: string, to: string): Promise<Change[]>
   /** Bytes on disk of everything that the agent's records need. Content shared with other agents counts too. */
   use(agent: string): Promise<number>
+  /** Bytes on disk of the whole store. */
+  size(): Promise<number>
+  /** Every stored record. */
+  records(): Promise<RecordId[]>
   /** Removes records; unknown ones are ignored. Their bytes are freed by `collect`. */
   remove(agent: string, records: readonly string[]): Promise<void>
   /** Frees what no record needs. New records wait meanwhile. */
@@ -39,6 +43,12 @@ export const maxDiffBytes = 1024 * 1024 - 1
 
 /** `isBinary`: a side is not text, so there are no lines. */
 export type TextDiff = { isBinary: true } | { isBinary: false; text: string }
+
+/** For backups of a running installation. */
+export type HistoryCopies = {
+  /** Copies every complete record into a new folder. Returns false without a store. */
+  copyTo(folder: string): Promise<boolean>
+}
 
 export type RecordId = { agent: string; record: string }
 

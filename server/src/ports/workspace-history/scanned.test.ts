@@ -28,7 +28,7 @@ test('what the agent program scans reads back byte-equal from the store', async 
       let base: string | null = null
       for (let round = 1; round <= 4; round += 1) {
         changeTree(home, random, 25)
-        await using scan = await scanner.scan(rules, base)
+        await using scan = await scanner.scan(rules, base === null ? [] : [base])
         await using draft = await store.open({ agent: `a${seed}`, base: scan.base, maxBytes: 1e12 })
         for (const path of scan.gone) await draft.remove(path)
         for (const entry of scan.came) {
