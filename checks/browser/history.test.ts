@@ -93,8 +93,14 @@ describe('the history of a workspace', () => {
     const lists = page
       .getByRole('complementary', { name: 'Side panel' })
       .getByRole('list', { name: 'Recorded changes' })
-    await lists.first().getByRole('button', { name: /^Renamed old\.md → new\.md/ }).waitFor()
-    await lists.nth(1).getByRole('button', { name: /^Added logo\.png/ }).waitFor()
+    await lists
+      .first()
+      .getByRole('button', { name: /^Renamed old\.md → new\.md/ })
+      .waitFor()
+    await lists
+      .nth(1)
+      .getByRole('button', { name: /^Added logo\.png/ })
+      .waitFor()
     await closeTab(tab)
   })
 
@@ -112,7 +118,7 @@ describe('the history of a workspace', () => {
     await page.getByText('must be relative').waitFor()
     await page.getByLabel('Left out').fill('node_modules\nbuild')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('History settings saved').waitFor()
+    await page.getByText('History settings saved', { exact: true }).waitFor()
     const { json } = await bench.platform.request('GET', `/api/agents/${name}/history/settings`)
     assert.deepEqual(json.rules.patterns, ['node_modules', 'build'])
     await assertAccessible(tab, 'the history of an agent')

@@ -30,3 +30,9 @@ export const runRecordReasons = [
   'platform_stopped',
 ] as const
 export type RunRecordReason = (typeof runRecordReasons)[number]
+
+/**
+ * Why a restore leaves a path as it is. `left_out`: it is not part of records. `occupied`: something new is in the way.
+ * `denied`: it belongs to another user. `elsewhere`: it is on another file system.
+ */
+export const restoreConflictReasons = ['left_out', 'occupied', 'denied', 'elsewhere'] as const

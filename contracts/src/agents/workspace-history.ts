@@ -37,11 +37,11 @@ export const HistoryRecord = z
   .meta({ id: 'HistoryRecord' })
 export type HistoryRecord = z.output<typeof HistoryRecord>
 
-const PathBytes = z
+export const PathBytes = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,5500}$/, 'must be base64url without padding')
   .describe('The bytes of a path that is not UTF-8, as base64url.')
-const shownPath = {
+export const shownPath = {
   path: z.string().describe('Relative to the workspace. Bytes that are not UTF-8 are shown as U+FFFD.'),
   path_bytes: PathBytes.optional().describe(
     'Present only if the path is not UTF-8: its bytes as base64url, to name it in requests.',

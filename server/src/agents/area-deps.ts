@@ -19,7 +19,7 @@ import type { GitHost } from '../ports/git-host/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import type { HealthDeps } from './health/index.ts'
-import type { AgentHistoryDeps } from './history/index.ts'
+import type { AgentHistoryDeps, Restores } from './history/index.ts'
 import type { LifecycleDeps, PortRange } from './lifecycle/index.ts'
 import type { AgentManagementDeps } from './management/index.ts'
 import type { McpConnectorDeps } from './mcp-connector/index.ts'
@@ -82,6 +82,8 @@ export type AgentsAreaDeps = {
   images: AgentImages
   git: Git
   history: WorkspaceHistory
+  /** Left out: workspaces cannot be restored. */
+  restores?: Restores
   historySettings: AgentHistoryDeps['settings']
   gitHost: GitHost
   /** Address filters for outbound connections. */

@@ -37,6 +37,7 @@ import {
   createHistorySettings,
   type HistoryReader,
   historyRoutes,
+  restoreRoutes,
 } from './history/index.ts'
 import {
   createEngineIdentity,
@@ -357,6 +358,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...sshAccessRoutes(ssh, agentRecords),
       ...workspaceRoutes(workspace, agentRecords),
       ...historyRoutes({ reader: historyReader, settings: historySettings }),
+      ...(deps.restores ? restoreRoutes({ db, restores: deps.restores }) : []),
       ...credentialRoutes(credentials, agentRecords),
       ...egressRoutes({
         egress,

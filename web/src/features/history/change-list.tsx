@@ -3,6 +3,7 @@ import { ChevronRight } from 'lucide-react'
 import { Suspense, useId, useState } from 'react'
 import { plural } from '../../lib/format.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Bytes } from '../../ui/bytes.tsx'
 import { cx } from '../../ui/class-names.ts'
 import { lazyPart } from '../../ui/lazy-part.tsx'
@@ -18,10 +19,12 @@ export type ChangeListProps = {
   of: ChangesOf
   found: Pick<WorkspaceChanges, 'changes' | 'total' | 'git_folders' | 'withheld'>
   label: string
+  /** Shows the file as it is now; left out where there is no place for it. */
+  onOpenFile?: ((path: string) => void) | undefined
 }
 
 /** Changed files with their diffs, which load when they are opened. */
-export function ChangeList({ agentName, of, found, label }: ChangeListProps) {
+export function ChangeList({ agentName, of, found, label, onOpenFile }: ChangeListProps) {
   const { changes, total, git_folders, withheld } = found
   return (
     <div className="flex min-w-0 flex-col gap-2">
@@ -33,7 +36,7 @@ export function ChangeList({ agentName, of, found, label }: ChangeListProps) {
           {changes.map((change) => (
             <Change
               key={`${change.change} ${change.path_bytes ?? change.path}`}
-              {...{ agentName, of, change }}
+              {...{ agentName, of, change, onOpenFile }}
             />
           ))}
         </ul>
@@ -51,9 +54,9 @@ export function ChangeList({ agentName, of, found, label }: ChangeListProps) {
   )
 }
 
-type ChangeProps = Pick<ChangeListProps, 'agentName' | 'of'> & { change: WorkspaceChange }
+type ChangeProps = Pick<ChangeListProps, 'agentName' | 'of' | 'onOpenFile'> & { change: WorkspaceChange }
 
-function Change({ agentName, of, change }: ChangeProps) {
+function Change({ agentName, of, change, onOpenFile }: ChangeProps) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
   const { path, from, before, after } = change
@@ -87,6 +90,11 @@ function Change({ agentName, of, change }: ChangeProps) {
           <Suspense fallback={<SkeletonText label="Loading the diff" />}>
             <DiffBody agentName={agentName} of={of} change={change} />
           </Suspense>
+          {onOpenFile && after?.kind === 'file' && change.path_bytes === undefined && (
+            <Button size="sm" className="w-fit" onClick={() => onOpenFile(path)}>
+              Show the file
+            </Button>
+          )}
         </div>
       )}
     </li>

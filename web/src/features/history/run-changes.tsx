@@ -57,7 +57,7 @@ function Found({ found }: { found: Changes }) {
               <Link
                 to="/agents/$name/executions/$id"
                 params={{ name: found.agent_name, id }}
-                className="text-accent hover:underline"
+                className="text-accent underline"
               >
                 {id.slice(0, 8)}
               </Link>
@@ -78,7 +78,7 @@ function Found({ found }: { found: Changes }) {
             to="/agents/$name"
             params={{ name: found.agent_name }}
             search={{ tab: 'history' }}
-            className="text-accent hover:underline"
+            className="text-accent underline"
           >
             Open the history
           </Link>

@@ -6,7 +6,13 @@ import { ChangeList } from './change-list.tsx'
 import { countsText } from './words.ts'
 
 /** What one turn of a conversation changed, from the records of its run. */
-export function TurnChanges({ found }: { found: RunChanges }) {
+export function TurnChanges({
+  found,
+  onOpenFile,
+}: {
+  found: RunChanges
+  onOpenFile: (path: string) => void
+}) {
   const { execution_id: id, agent_name: name, overlapping_count: others, after } = found
   return (
     <div className="flex min-w-0 flex-col gap-1.5">
@@ -18,7 +24,13 @@ export function TurnChanges({ found }: { found: RunChanges }) {
         </Link>
         {others > 0 && <span>Together with {plural(others, 'run')} at the same time.</span>}
       </p>
-      <ChangeList agentName={name} of={{ kind: 'run', id }} found={found} label="Recorded changes" />
+      <ChangeList
+        agentName={name}
+        of={{ kind: 'run', id }}
+        found={found}
+        label="Recorded changes"
+        onOpenFile={onOpenFile}
+      />
     </div>
   )
 }

@@ -49,7 +49,7 @@ export function ChangesPart({ agentName, sessionId, turns, onOpenFile }: Changes
       {changed.length > 0 && (
         <Suspense fallback={<SkeletonList rows={2} label="Loading the changes" />}>
           {changed.map((found) => (
-            <TurnChanges key={found.execution_id} found={found} />
+            <TurnChanges key={found.execution_id} found={found} onOpenFile={onOpenFile} />
           ))}
         </Suspense>
       )}
@@ -59,7 +59,7 @@ export function ChangesPart({ agentName, sessionId, turns, onOpenFile }: Changes
           <EmptyState
             icon={<FileDiff aria-hidden />}
             title="No changed files"
-            description="Files that the agent edits in this conversation appear here. Changes by shell commands are not shown."
+            description="Files that the agent changes in this conversation appear here. In runs without records, changes by shell commands are not shown."
             action={earlier}
           />
         )
