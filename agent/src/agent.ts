@@ -20,6 +20,8 @@ import type { WorkspaceGit } from './git/git.ts'
 import { startBeats } from './heartbeat/beat.ts'
 import { createDiskMeter } from './heartbeat/disk.ts'
 import { createUseMeter } from './heartbeat/use.ts'
+import type { History } from './history/history.ts'
+import { createWriters } from './history/writers.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
 import { faultText, type Log } from './kit/log.ts'
@@ -54,6 +56,7 @@ import { createPacker } from './workspace/pack.ts'
 import { createPaths } from './workspace/paths.ts'
 import { createPermissions } from './workspace/permissions.ts'
 import { runPreCheck } from './workspace/pre-check.ts'
+import { hasAuthorizedKeys } from './workspace/ssh-keys.ts'
 import { createWriter } from './workspace/write.ts'
 
 export type AgentDeps = {
@@ -73,7 +76,8 @@ export type Agent = { close(graceMs: number): Promise<void> }
 
 /** Files, terminals and logins are the owner's. Calls that are added later count as changes. */
 const mayChangeFiles = (t: string) =>
-  /^(fs|credentials|skills|git|exec|ssh)\./.test(t) &&
+  /^(fs|credentials|skills|git|exec|ssh|history)\./.test(t) &&
+  !/^history\.(scan|page|digest|read|commit|close)$/.test(t) &&
   !/^(fs|credentials|skills)\.(list|stat|status|read|pack|read_pack|export_open|export_read|transfer_close)$/.test(
     t,
   )
@@ -185,6 +189,20 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     return loadedTransfers
   }
 
+  const writers = createWriters(identities)
+  let loadedHistory: Promise<History> | null = null
+  const history = () => {
+    loadedHistory ??= Promise.all([import('./history/history.ts'), import('./history/scan.ts')]).then(
+      ([historyModule, scanModule]) => {
+        const file = join(volume.program, 'history-index')
+        const scanner = scanModule.createScanner({ home, file, identities, clock })
+        const mayLogIn = () => hasAuthorizedKeys(volume.ssh)
+        return historyModule.createHistory({ scanner, writers, mayLogIn, clock })
+      },
+    )
+    return loadedHistory
+  }
+
   let workspaceGit: Promise<WorkspaceGit> | null = null
   const git = () => {
     workspaceGit ??= Promise.all([import('./git/git.ts'), import('./git/run.ts')]).then(
@@ -227,6 +245,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       abilities: [principalsAbility, templateAbility],
     }),
     onUp(answer) {
+      // A scan ends with the link that it was started on.
+      void loadedHistory?.then((loaded) => loaded.close())
       learnAddresses(answer.platform_addresses)
       // The shape of the answer is fixed by the contracts.
       if (isObject(answer.settings)) applySettings(settingsOf(answer.settings))
@@ -238,12 +258,12 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     },
     async onCall(t, message) {
       // A request before initialization could be deleted as a leftover or overwritten by the template.
-      if (/^(fs|credentials|skills|git)\./.test(t)) await initialized.promise
+      if (/^(fs|credentials|skills|git|history)\./.test(t)) await initialized.promise
       const request = withOwnTransfer(message, near())
       if (!mayChangeFiles(t)) return await onCall(t, request)
       // Somebody else's turn may start in the middle of a long call, and after it.
       sharing.noteOwner()
-      return await onCall(t, request).finally(sharing.noteOwner)
+      return await written(onCall(t, request)).finally(sharing.noteOwner)
     },
     onSignal: (t) => t === 'wake' && runs.claim(),
     onSilent: (target) => forwarder?.cut(target),
@@ -263,8 +283,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     kick: delivery.kick,
     delivered: delivery.settled,
     onIdle,
-    start: (run, opened, after) =>
-      startExecution(withReachableBroker(run), opened, after, {
+    start(run, opened, after) {
+      const execution = startExecution(withReachableBroker(run), opened, after, {
         runtime,
         home,
         parts: join(volume.program, 'parts'),
@@ -284,7 +304,10 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         settings: () => settings,
         environment,
         servers: async () => mcpServersIn(await ownersFiles.read('.mcp.json')),
-      }),
+      })
+      void written(execution.done)
+      return execution
+    },
   })
   const queue = watchQueueFile({ file: createQueueFile(paths), link, clock, log })
   /** Replaces the broker's address with the one that this container can reach. */
@@ -338,6 +361,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     skills,
     terminals,
     transfers,
+    history,
     applySettings,
     dropSession: live.drop,
     info: async () => ({
@@ -346,7 +370,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       workspace_initialized: isInitialized,
     }),
     preCheck: async () =>
-      runPreCheck({ home, ownersFiles, env: await environment({}), identities, clock, log }),
+      written(runPreCheck({ home, ownersFiles, env: await environment({}), identities, clock, log })),
   })
   const stopBeats = startBeats({
     disk,
@@ -396,8 +420,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     await writeGitignore(home)
   }
 
+  /** Notes work that may write to the workspace. */
+  function written<T>(work: Promise<T>): Promise<T> {
+    writers.began()
+    return work.finally(writers.ended)
+  }
+
   function rewriteFiles(): Promise<void> {
-    return renderFiles().catch((fault: unknown) =>
+    return written(renderFiles()).catch((fault: unknown) =>
       log.warn('.gitignore or .mcp.json not written', { reason: faultText(fault) }),
     )
   }
@@ -434,7 +464,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     runs.ready()
     onIdle()
     const env = await environment({})
-    void runSetup({ home, ownersFiles, env, identities, log }).catch((fault: unknown) =>
+    void written(runSetup({ home, ownersFiles, env, identities, log })).catch((fault: unknown) =>
       log.warn('setup.sh failed', { reason: faultText(fault) }),
     )
   }

@@ -1,7 +1,9 @@
+import { type HistoryRules, historyRulesFault } from '@roost/contracts/link/history'
 import type { AgentSettings, PlatformCalls } from '@roost/contracts/link/messages'
 import type { CredentialStore } from './credentials/store.ts'
 import { createGitCalls } from './git/calls.ts'
 import type { WorkspaceGit } from './git/git.ts'
+import type { History } from './history/history.ts'
 import { isObject, type Json, listAt, numberAt, objectAt, textAt } from './kit/json.ts'
 import { LinkFault } from './link/link.ts'
 import type { QueueWatch } from './operator-queue/watch.ts'
@@ -33,6 +35,7 @@ export type CallDeps = {
   credentials(): Promise<CredentialStore>
   terminals(): Promise<Terminals>
   transfers(): Promise<Transfers>
+  history(): Promise<History>
   applySettings(settings: AgentSettings): void
   dropSession(sessionId: string): void
   info(): Promise<PlatformCalls['info']['answer']>
@@ -127,6 +130,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     },
     ...createGitCalls(deps.git),
     ...execCalls(deps.terminals),
+    ...historyCalls(deps.history),
     async 'queue.look'() {
       deps.queue.report()
       return { ok: true }
@@ -191,6 +195,45 @@ function transferCalls(transfers: CallDeps['transfers']): Pick<Handlers, Transfe
       return { ok: true }
     },
   }
+}
+
+type HistoryCall = Extract<keyof PlatformCalls, `history.${string}`>
+
+function historyCalls(history: CallDeps['history']): Pick<Handlers, HistoryCall> {
+  const handle = (message: Json) => text(message, 'handle')
+  return {
+    'history.scan': async (message) =>
+      (await history()).scan(
+        rulesOf(objectAt(message, 'rules')),
+        listAt(message, 'bases').filter((base) => typeof base === 'string'),
+      ),
+    'history.page': async (message) => (await history()).page(handle(message), count(message, 'offset')),
+    'history.digest': async (message) => (await history()).digest(handle(message), count(message, 'at')),
+    'history.read': async (message) =>
+      (await history()).read(
+        handle(message),
+        listAt(message, 'at').filter((at) => typeof at === 'number'),
+        count(message, 'offset'),
+      ),
+    async 'history.commit'(message) {
+      await (await history()).commit(handle(message), text(message, 'record'))
+      return { ok: true }
+    },
+    async 'history.close'(message) {
+      await (await history()).close(handle(message))
+      return { ok: true }
+    },
+  }
+}
+
+function rulesOf(message: Json): HistoryRules {
+  const rules = {
+    patterns: listAt(message, 'patterns').filter((pattern) => typeof pattern === 'string'),
+    max_file_bytes: count(message, 'max_file_bytes'),
+  }
+  const fault = historyRulesFault(rules)
+  if (fault) throw new LinkFault('invalid_message', fault)
+  return rules
 }
 
 /** Missing fields get defaults with which the agent can keep working. */

@@ -210,7 +210,13 @@ describe('keys and other clients', () => {
         `chat ${agent} [[reply:fine]]`,
         'open',
       ],
-      ...[`schedules ${agent}`, `shares ${agent}`, `loops ${agent}`, `task ${agent} [[reply:fine]]`],
+      ...[
+        `schedules ${agent}`,
+        `shares ${agent}`,
+        `history ${agent}`,
+        `loops ${agent}`,
+        `task ${agent} [[reply:fine]]`,
+      ],
     ]
     for (const line of words) {
       const { code, out } = await terminal(line.split(' '))

@@ -42,6 +42,8 @@ endstream endobj
 trailer<</Root 1 0 R>>
 `
 
+/** Until a run is recorded, the panel shows what its tools report. */
+const changeLists = /^(Changed files|Recorded changes)$/
 const write = (path: string, content: string) =>
   `[[tool:Write:${JSON.stringify({ file_path: `/home/developer/${path}`, content })}]] [[reply:written]]`
 const long = Array.from({ length: 1200 }, (_, index) => `row ${index + 1}`).join('\n')
@@ -118,14 +120,13 @@ describe('the panel beside a conversation', () => {
     const tab = await open()
     const { page } = tab
     await page.getByRole('button', { name: 'Open changes' }).click()
-    const list = panel(page).getByRole('list', { name: 'Changed files' })
-    const files = list.locator('> li')
-    await files.nth(1).waitFor()
-    assert.equal(await files.count(), 2)
-    await files.first().getByText('src/plan.ts').waitFor()
-    await panel(page).getByText('Changes by shell commands are not shown').waitFor()
-    assert.equal(await panel(page).getByText('shell.txt').count(), 0)
-    await files.nth(1).getByRole('button', { name: 'long.txt' }).click()
+    const turns = panel(page).getByRole('list', { name: 'Recorded changes' })
+    await turns.nth(2).waitFor()
+    await turns.first().getByText('shell.txt').waitFor()
+    await turns
+      .nth(2)
+      .getByRole('button', { name: /long\.txt/ })
+      .click()
     const diff = panel(page).getByRole('group', { name: 'Changes of long.txt' })
     await diff.getByText('+row 500', { exact: true }).waitFor()
     await panel(page).getByRole('button', { name: 'Show 500 more of 700 lines' }).click()
@@ -133,7 +134,11 @@ describe('the panel beside a conversation', () => {
     const last = diff.locator('pre > div').last()
     assert.equal(await last.locator('[data-line="1200"]').count(), 1)
     assert.match((await last.getAttribute('class')) ?? '', /bg-success-soft/)
-    await files.first().getByRole('button', { name: 'Show the file' }).click()
+    await turns
+      .nth(1)
+      .getByRole('button', { name: /src\/plan\.ts/ })
+      .click()
+    await turns.nth(1).getByRole('button', { name: 'Show the file' }).click()
     await page.getByRole('textbox', { name: 'Text of plan.ts' }).getByText('const plan').waitFor()
     await assertUnharmed(tab)
     await closeTab(tab)
@@ -147,7 +152,7 @@ describe('the panel beside a conversation', () => {
     await panel(page).getByText('No changed files').waitFor()
     await page.getByRole('textbox', { name: `Message to ${name}` }).fill(write('live.txt', 'live'))
     await page.keyboard.press('Enter')
-    await panel(page).getByRole('list', { name: 'Changed files' }).getByText('live.txt').waitFor()
+    await panel(page).getByRole('list', { name: changeLists }).getByText('live.txt').first().waitFor()
     await closeTab(tab)
   })
 
@@ -245,7 +250,7 @@ describe('the panel beside a conversation', () => {
       if (width < 768) await page.getByRole('button', { name: 'Open the side panel' }).click()
       else await page.keyboard.press('Control+.')
       for (const [part, ready] of [
-        ['Changes', () => page.getByRole('list', { name: 'Changed files' }).waitFor()],
+        ['Changes', () => page.getByRole('list', { name: 'Recorded changes' }).first().waitFor()],
         ['Files', () => page.getByRole('treeitem', { name: 'data.csv' }).click()],
         ['Canvas', () => page.getByRole('heading', { name: 'Open work' }).waitFor()],
         ['Reports', () => page.getByText('No reports yet').waitFor()],

@@ -9,6 +9,7 @@ import { doctor } from './doctor.ts'
 import { events } from './events.ts'
 import { fleet } from './fleet.ts'
 import { version } from './help.ts'
+import { history } from './history.ts'
 import { images } from './images.ts'
 import { keys } from './keys.ts'
 import { login, logout, servers } from './login.ts'
@@ -47,6 +48,7 @@ export const commands: Command[] = [
   chat,
   task,
   runs,
+  history,
   openCommand,
   copy,
   ssh,

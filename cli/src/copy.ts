@@ -1,6 +1,6 @@
-import { createReadStream, createWriteStream } from 'node:fs'
-import { lstat, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join, posix, resolve } from 'node:path'
+import { createReadStream } from 'node:fs'
+import { lstat, mkdir, readdir, realpath, stat } from 'node:fs/promises'
+import { basename, join, posix, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as WebStream } from 'node:stream/web'
@@ -17,6 +17,7 @@ import { bytesText } from '@roost/contracts/kit/bytes'
 import { type CommandContext, clientCommand } from './client/client-command.ts'
 import { CommandFailed, exitCodes, failureOf } from './client/exit.ts'
 import { plainText } from './client/output.ts'
+import { saveFile } from './client/save-file.ts'
 import { UsageError } from './command.ts'
 import { systemErrorMessage } from './terminal/system-error.ts'
 
@@ -326,28 +327,9 @@ function downloadJob({ api, spinner }: CommandContext, { agent, path }: Remote, 
         await pipeline(body, process.stdout, { end: false })
         return Number(response.headers.get('content-length') ?? 0)
       }
-      return save(body, to)
+      return saveFile(body, to)
     },
   }
-}
-
-/** Writes the whole file, or leaves what was there before. */
-async function save(body: Readable, to: string): Promise<number> {
-  const found = await stat(to).catch(() => null)
-  if (found?.isDirectory()) throw new CommandFailed(`${to} is a folder.`)
-  const part = join(dirname(to), `.${basename(to).slice(0, 200)}.${process.pid}.part`)
-  const output = createWriteStream(part, { flags: 'wx', ...(found ? { mode: found.mode & 0o777 } : {}) })
-  try {
-    await pipeline(body, output)
-    await rename(part, to)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST'))
-      await rm(part, { force: true })
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      throw new CommandFailed(`The folder ${dirname(to)} does not exist.`)
-    throw error
-  }
-  return output.bytesWritten
 }
 
 function contentOnly(path: string): boolean {

@@ -27,7 +27,16 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'roost runs show gRo3h0EihbZ_h7ljvSJlHg',
     'roost runs log gRo3h0Ei --full',
     'roost runs log -f gRo3h0Ei',
+    'roost runs changes gRo3h0Ei',
+    'roost runs diff gRo3h0Ei notes/todo.md',
     'roost runs stop gRo3h0Ei',
+  ],
+  history: [
+    'roost history scout',
+    'roost history files scout 12 notes',
+    'roost history get scout 12 notes/todo.md',
+    'roost history archive scout 12 --to before.tar.gz',
+    'roost history pin scout 12',
   ],
   open: ['roost open', 'roost open scout --tab files', 'roost open gRo3h0Ei --print'],
   cp: [

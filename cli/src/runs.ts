@@ -7,6 +7,7 @@ import {
   terminateExecution,
 } from '@roost/contracts/runs/executions'
 import { getAnyExecution, getAnyExecutionLog, listExecutions } from '@roost/contracts/runs/fleet-executions'
+import { printRunChanges, printRunDiff } from './changes.ts'
 import { type CommandContext, commandGroup } from './client/client-command.ts'
 import { CommandFailed, exitCodes } from './client/exit.ts'
 import { facts, money, plainText, seconds, table, time } from './client/output.ts'
@@ -18,7 +19,7 @@ import { type Command, UsageError } from './command.ts'
 const minIdLength = 4
 const idLine = 'ID: the id of a run, or its first characters if no other run has them. AGENT is not needed.'
 
-const group = commandGroup('runs', 'Runs of agents: list, show, follow, stop.', {
+const group = commandGroup('runs', 'Runs of agents: list, show, changes, diff, follow, stop.', {
   list: {
     parameters: '[AGENT]',
     summary: 'List the newest runs of an agent, or of all agents.',
@@ -106,6 +107,25 @@ const group = commandGroup('runs', 'Runs of agents: list, show, follow, stop.', 
         return 0
       }
       for (const line of run.log) console.log(isJson ? JSON.stringify(line) : plainText(JSON.stringify(line)))
+      return 0
+    },
+  },
+  changes: {
+    parameters: 'ID',
+    summary: 'List the files that a run changed.',
+    optionLines: [idLine],
+    async run(context) {
+      await printRunChanges(context, (await runOf(context)).id)
+      return 0
+    },
+  },
+  diff: {
+    parameters: 'ID [PATH]',
+    summary: 'Print the diff of a file that a run changed, or of all of them.',
+    optionLines: [idLine],
+    async run(context) {
+      const [id = '', path] = context.positionals
+      await printRunDiff(context, (await findRun(context.api, id)).id, path)
       return 0
     },
   },

@@ -21,6 +21,7 @@ import * as agentSharing from './agents/sharing.ts'
 import * as agentTags from './agents/tags.ts'
 import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
+import * as agentHistory from './agents/workspace-history.ts'
 import * as calls from './conversations/calls.ts'
 import * as canvas from './conversations/canvas.ts'
 import * as canvasBlocks from './conversations/canvas-blocks.ts'
@@ -127,6 +128,7 @@ const modules: Record<string, unknown>[] = [
   agentAvatar,
   agentSettings,
   agentWorkspace,
+  agentHistory,
   agentCredentials,
   agentDisk,
   agentEgress,

@@ -19,7 +19,7 @@ const webLayerRoutes = ['GET /health', 'GET /health/ready', 'GET /health/live', 
 test('the platform serves exactly the endpoints of the contracts', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-compose-'))
   const config = parseConfig({ ROOST_DATA_DIR: dataDir, ROOST_CONTAINERS_URL: 'fake:' })
-  const adapters = await openAdapters(config, silentLog, {})
+  const adapters = await openAdapters(config, silentLog, { PATH: process.env.PATH })
   try {
     await migrate(adapters.db, migrations, { now: adapters.clock.now })
     const platform = await compose(config, adapters, {
@@ -36,6 +36,7 @@ test('the platform serves exactly the endpoints of the contracts', async () => {
   } finally {
     await adapters.db.close()
     await adapters.ephemeral.close()
+    await adapters.history.close()
     await adapters.containers.close()
     await rm(dataDir, { recursive: true, force: true })
   }

@@ -471,6 +471,19 @@ export const variables = {
       'Release tag, `v<major>.<minor>.<patch>`, of a community skill source other than `bundled`. The bundled source has the release of the platform.',
     parse: (value) => value,
   }),
+  historyAgentBytes: required({
+    name: 'ROOST_HISTORY_AGENT_BYTES',
+    default: '5g',
+    description:
+      'Disk space for the workspace history of an agent without its own quota, like `5g`. The oldest records are removed before it is used up.',
+    parse: bytes,
+  }),
+  historyBytes: required({
+    name: 'ROOST_HISTORY_BYTES',
+    default: '50g',
+    description: 'Disk space for the workspace history of all agents together, in the data folder.',
+    parse: bytes,
+  }),
   queueDepth: required({
     name: 'ROOST_QUEUE_DEPTH',
     default: '50',

@@ -84,7 +84,7 @@ export function createProcessTree(user: ProcessUser, identities: Identities): Pr
       killFound(() => markedProcesses(marker).filter((each) => !descendsFrom(each, pids))),
     async killAll() {
       if (!isForeign || user.uid < principalBase) return
-      for (let scans = 0; scans < maxScans && processesOf(user.uid).length > 0; scans += 1) {
+      for (let scans = 0; scans < maxScans && processesOf((uid) => uid === user.uid).length > 0; scans += 1) {
         if (!(await shell('kill -KILL -1'))) signalAs(user, [-1], 'SIGKILL')
         await sleep(pauseMs)
       }
@@ -112,9 +112,12 @@ function descendsFrom(pid: number, ancestors: number[]): boolean {
   return false
 }
 
-function processesOf(uid: number): number[] {
-  const line = new RegExp(`^Uid:\\s+${uid}\\s`, 'm')
-  return livingProcesses().filter((pid) => line.test(read(pid, 'status')?.toString('latin1') ?? ''))
+/** Returns the living processes whose real uid fits, without this program. */
+export function processesOf(isUser: (uid: number) => boolean): number[] {
+  return livingProcesses().filter((pid) => {
+    const uid = /^Uid:\s+(\d+)\s/m.exec(read(pid, 'status')?.toString('latin1') ?? '')?.[1]
+    return uid !== undefined && isUser(Number(uid))
+  })
 }
 
 function livingProcesses(): number[] {

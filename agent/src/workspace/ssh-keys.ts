@@ -27,6 +27,14 @@ async function setAuthorizedKeys(folder: string, keys: string[]): Promise<void> 
   await rename(`${path}.new`, path)
 }
 
+/** True if somebody may log in; also when that is unknown. */
+export async function hasAuthorizedKeys(folder: string): Promise<boolean> {
+  return readFile(join(folder, 'authorized_keys'), 'utf8').then(
+    (text) => text.trim() !== '',
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  )
+}
+
 /** Returns the public host keys as type and base64, without comments; empty before the SSH server created them. */
 export async function readHostKeys(folder: string): Promise<string[]> {
   const text = await readFile(join(folder, 'ssh_host_ed25519_key.pub'), 'utf8').catch(() => '')

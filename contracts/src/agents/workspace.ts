@@ -13,7 +13,7 @@ export const maxListedEntries = 5000
 const utf8 = new TextEncoder()
 const bytesOf = (text: string) => utf8.encode(text).length
 /** The limit of the file system, minus room for the home folder in front. */
-const FilePath = z
+export const FilePath = z
   .string()
   .min(1)
   .max(4096)

@@ -83,6 +83,7 @@ export const errorCatalogue = {
   link_not_found: [404, 'There is no such link.'],
   canvas_not_found: [404, 'There is no such canvas.'],
   file_not_found: [404, 'There is no such file.'],
+  record_not_found: [404, 'There is no such record in the history.'],
   template_not_found: [404, 'There is no such template.'],
   setting_not_found: [404, 'There is no such setting.'],
   git_not_configured: [404, 'This agent is not bound to a git repository.'],

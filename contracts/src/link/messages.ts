@@ -62,6 +62,18 @@ import type {
   GitResetAnswer,
   GitSync,
 } from './git.ts'
+import type {
+  HistoryClose,
+  HistoryCommit,
+  HistoryDigest,
+  HistoryDigestAnswer,
+  HistoryPage,
+  HistoryPageAnswer,
+  HistoryRead,
+  HistoryReadAnswer,
+  HistoryScan,
+  HistoryScanAnswer,
+} from './history.ts'
 import type { Queue, QueueAnswer, QueueLook } from './queue.ts'
 import type {
   AttachmentRead,
@@ -306,6 +318,12 @@ export type PlatformCalls = {
   'git.pull': { request: GitPull; answer: GitEndAnswer }
   'git.initialize': { request: GitInitialize; answer: GitEndAnswer }
   'git.reset': { request: GitReset; answer: GitResetAnswer }
+  'history.scan': { request: HistoryScan; answer: HistoryScanAnswer }
+  'history.page': { request: HistoryPage; answer: HistoryPageAnswer }
+  'history.digest': { request: HistoryDigest; answer: HistoryDigestAnswer }
+  'history.read': { request: HistoryRead; answer: HistoryReadAnswer }
+  'history.commit': { request: HistoryCommit; answer: OkAnswer }
+  'history.close': { request: HistoryClose; answer: OkAnswer }
   'skills.list': { request: SkillsList; answer: SkillsListAnswer }
   'skills.install': { request: SkillInstall; answer: SkillInstallAnswer }
   'skills.remove': { request: SkillsRemove; answer: SkillsRemoveAnswer }

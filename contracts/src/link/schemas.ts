@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { terminalChunkBytes } from './exec.ts'
 import type { FileNode } from './files.ts'
 import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
+import { historyAnswerSchemas } from './history-schemas.ts'
 import {
   type AgentCalls,
   fileChunkBytes,
@@ -232,6 +233,7 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'git.pull': GitEndReply,
   'git.initialize': GitEndReply,
   'git.reset': GitResetReply,
+  ...historyAnswerSchemas,
   'skills.list': z.object({
     skills: z
       .array(

@@ -31,6 +31,7 @@ export const alertKinds = [
   'subscription_switched',
   'agent_unhealthy',
   'disk_quota',
+  'history_quota',
   'program_outdated',
   'template_missing',
   'backup_failed',

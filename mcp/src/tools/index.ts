@@ -10,6 +10,7 @@ import { executionTools } from './executions.ts'
 import { fanOutTools } from './fan-out.ts'
 import { gitTools } from './git.ts'
 import { healthTools } from './health.ts'
+import { historyTools } from './history.ts'
 import { loopTools } from './loops.ts'
 import { messageTools } from './messages.ts'
 import { operatorQueueTools } from './operator-queue.ts'
@@ -27,6 +28,7 @@ export const tools: readonly Tool[] = [
   ...chatTools,
   ...fanOutTools,
   ...executionTools,
+  ...historyTools,
   ...loopTools,
   ...scheduleTools,
   ...reminderTools,

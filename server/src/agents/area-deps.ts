@@ -17,7 +17,9 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Git } from '../ports/git/port.ts'
 import type { GitHost } from '../ports/git-host/port.ts'
 import type { Log } from '../ports/log.ts'
+import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import type { HealthDeps } from './health/index.ts'
+import type { AgentHistoryDeps, Restores } from './history/index.ts'
 import type { LifecycleDeps, PortRange } from './lifecycle/index.ts'
 import type { AgentManagementDeps } from './management/index.ts'
 import type { McpConnectorDeps } from './mcp-connector/index.ts'
@@ -57,6 +59,7 @@ export type AgentsOptions = {
   chatIdleSeconds: number
   stallSeconds: number
   diskSeconds: number
+  historyQuotas: AgentHistoryDeps['quotas']
   /** Absolute path, with one folder for each bundled template. */
   templatesFolder: string
   /** Absolute path; the contents of git templates are unpacked here. */
@@ -71,12 +74,17 @@ export type AgentsAreaDeps = {
   db: Db
   clock: Clock
   log: Log
+  meters: AgentHistoryDeps['meters']
   ephemeral: Ephemeral
   containers: Containers
   usedEngines: LifecycleDeps['usedEngines']
   isOnlyMachine: LifecycleDeps['isOnlyMachine']
   images: AgentImages
   git: Git
+  history: WorkspaceHistory
+  /** Left out: workspaces cannot be restored. */
+  restores?: Restores
+  historySettings: AgentHistoryDeps['settings']
   gitHost: GitHost
   /** Address filters for outbound connections. */
   outward: { gitHost: Locate; agents: Locate }

@@ -31,6 +31,15 @@ import {
 } from './git/index.ts'
 import { createHealth, type Health, healthRoutes } from './health/index.ts'
 import {
+  type AgentHistory,
+  createAgentHistory,
+  createHistoryReader,
+  createHistorySettings,
+  type HistoryReader,
+  historyRoutes,
+  restoreRoutes,
+} from './history/index.ts'
+import {
   createEngineIdentity,
   createLifecycle,
   type EngineIdentity,
@@ -68,9 +77,11 @@ import { createWorkspace, type Workspace, workspaceRoutes } from './workspace/in
 export type AgentsArea = {
   agentRecords: AgentRecords
   agentAccess: AgentAccess
+  historyReader: HistoryReader
   principals: AgentPrincipals
   health: Health
   disk: Disk
+  history: AgentHistory
   templates: Templates
   templateDelivery: Pick<TemplateDelivery, 'greeted' | 'read'>
   lifecycle: Lifecycle
@@ -124,6 +135,12 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const ask = createAgentRpc({ link, clock })
   const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
   const disk = createDisk({ ...deps, ...platform, ...options, agentRecords })
+  const history = createAgentHistory({
+    ...deps,
+    settings: deps.historySettings,
+    quotas: options.historyQuotas,
+    agentRecords,
+  })
   const { templates, loops: templateLoops } = openTemplates({
     ...deps,
     ...platform,
@@ -235,6 +252,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
   const folders = createFolders({ ...deps, agentRecords, edges, agentAccess })
   const workspace = createWorkspace({ ask })
+  const historyReader = createHistoryReader({ db, history: deps.history })
+  const historySettings = createHistorySettings({ db, clock })
   const avatars = createAvatars(deps)
   const terminals = createTerminals({ ...deps, ...needs, agentRecords, agentAccess, ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
@@ -282,9 +301,11 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   return {
     agentRecords,
     agentAccess,
+    historyReader,
     principals,
     health,
     disk,
+    history,
     templates,
     templateDelivery,
     lifecycle,
@@ -336,6 +357,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...settingsRoutes({ settings, agentRecords, lifecycle }),
       ...sshAccessRoutes(ssh, agentRecords),
       ...workspaceRoutes(workspace, agentRecords),
+      ...historyRoutes({ reader: historyReader, settings: historySettings }),
+      ...(deps.restores ? restoreRoutes({ db, restores: deps.restores }) : []),
       ...credentialRoutes(credentials, agentRecords),
       ...egressRoutes({
         egress,
@@ -354,6 +377,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     loops: [
       ...health.loops,
       ...disk.loops,
+      ...history.loops,
       ...lifecycle.loops,
       ...agentManagement.loops,
       ...settings.loops,

@@ -65,6 +65,17 @@ export function createMeters() {
       metric('histogram', 'schedule_lateness_seconds', 'Time from the due time of a fire to its record.', []),
       waits,
     ),
+    workspaceRecords: createCounter(
+      metric('counter', 'workspace_records_total', 'Records of workspaces around runs, by result.', [
+        'result',
+      ]),
+    ),
+    workspaceRecordSeconds: createHistogram(
+      metric('histogram', 'workspace_record_seconds', 'Duration of records of workspaces around runs.', [
+        'result',
+      ]),
+      waits,
+    ),
     eventLoopDelay: createHistogram(
       metric(
         'histogram',

@@ -60,6 +60,7 @@ import { sharedConversations } from './0094-shared-conversations.ts'
 import { push } from './0095-push.ts'
 import { publicGreetings } from './0096-public-greetings.ts'
 import { modelCalls } from './0097-model-calls.ts'
+import { workspaceRecords } from './0098-workspace-records.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -126,6 +127,7 @@ const inThisVersion: Migration[] = [
   push,
   publicGreetings,
   modelCalls,
+  workspaceRecords,
 ]
 
 /**

@@ -1,4 +1,5 @@
 import type { AgentsArea } from '../agents/area.ts'
+import { historyStore } from '../agents/history/index.ts'
 import type { Loop } from '../background/loops.ts'
 import type { Idempotency, WorkStates } from '../foundation/idempotency/index.ts'
 import type { Outbox } from '../foundation/outbox/index.ts'
@@ -56,6 +57,7 @@ import {
   providerSubscriptionRoutes,
 } from './provider-subscriptions/index.ts'
 import { createRunRemoval, logRetention, runRetention } from './retention/index.ts'
+import { runChangesRoutes } from './run-changes/index.ts'
 import { createRunViews, runViewRoutes } from './run-views/index.ts'
 import { createSpendCaps, type SpendCaps, spendCapRoutes } from './spend-caps/index.ts'
 import { createTasks, type TasksDeps, taskRoutes } from './tasks/index.ts'
@@ -154,12 +156,14 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
       AgentsArea,
       | 'agentRecords'
       | 'agentAccess'
+      | 'historyReader'
       | 'settings'
       | 'runContexts'
       | 'hooks'
       | 'lifecycle'
       | 'ask'
       | 'connectors'
+      | 'history'
     >
   }
 
@@ -188,6 +192,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     ...deps,
     ...records,
     runContexts: agents.runContexts,
+    recording: agents.history.recording,
     settle: executions.settle,
     breaker: createDispatchBreaker({
       clock,
@@ -216,6 +221,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
   agents.hooks.onAccessEnded(dispatch.accessEnded)
   agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
+  hooks.onRemoving((tx, ids) => historyStore(tx).removeRuns(ids))
   agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
 
   const tasks = createTasks({ ...deps, dispatch, executions })
@@ -257,6 +263,12 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...breakerRoutes({ breakers, agentRecords, settings }),
       ...executionRoutes(executions, log),
       ...fleetExecutionRoutes(fleet, costs),
+      ...runChangesRoutes({
+        db,
+        agentRecords,
+        agentAccess: agents.agentAccess,
+        history: agents.historyReader,
+      }),
       ...runViewRoutes(createRunViews({ db, clock, agentAccess: agents.agentAccess })),
       ...analyticsRoutes(createAnalytics({ db, clock })),
       ...dispatchRoutes(dispatch, executions),

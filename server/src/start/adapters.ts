@@ -37,6 +37,9 @@ import type { Telephony } from '../ports/telephony/port.ts'
 import { createTwilio } from '../ports/telephony/twilio.ts'
 import { createGeminiVoice } from '../ports/voice/gemini/gemini.ts'
 import type { VoicePort } from '../ports/voice/port.ts'
+import { openGitStore } from '../ports/workspace-history/git-store.ts'
+import { openLazily } from '../ports/workspace-history/open.ts'
+import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import { openBackupProgram } from './backup-program.ts'
 import { installId } from './first-start.ts'
 import { kubernetesOptions } from './kubernetes-options.ts'
@@ -53,6 +56,7 @@ export type Adapters = {
   containers: Containers
   images: AgentImages
   git: Git
+  history: WorkspaceHistory
   gitHost: GitHost
   chatPlatform: ChatPlatform
   host: Host
@@ -103,6 +107,7 @@ export async function openAdapters(config: Config, log: Log, env: NodeJS.Process
     containers: timedContainers(engine, meters.engineSeconds),
     images,
     git,
+    history: openLazily(() => openGitStore({ folder: join(dataDir, 'history'), path: env.PATH ?? '' })),
     gitHost: createGitHub({ apiUrl: gitApiAddress(config.gitBaseUrl), fetch }),
     chatPlatform: createSlack({ apiUrl: config.slackApiUrl, fetch }),
     host: systemHost(dataDir),

@@ -160,6 +160,7 @@ async function runApi(): Promise<void> {
       { name: 'relay', stop: () => relay.stop() },
       { name: 'containers', stop: () => containers.close() },
       { name: 'heartbeat', stop: () => heartbeat.stop() },
+      { name: 'workspace history', stop: () => adapters.history.close() },
       { name: 'mail', stop: async () => adapters.mail?.close() },
       { name: 'short-lived data', stop: () => ephemeral.close() },
       { name: 'database', stop: () => db.close() },

@@ -46,6 +46,7 @@ import type { Db } from '../ports/database/port.ts'
 import { openDatabaseCopies } from '../ports/database-copies/open.ts'
 import { createScratchDatabase } from '../ports/database-copies/scratch.ts'
 import { createLog } from '../ports/log.ts'
+import { openHistoryCopies } from '../ports/workspace-history/copies.ts'
 import { backupLock, secretNames } from './backup-program.ts'
 import { fileLock } from './file-lock.ts'
 import { kubernetesOptions } from './kubernetes-options.ts'
@@ -130,7 +131,21 @@ async function perform(config: Config, request: Request, phrase: string): Promis
   // An empty data folder gets no id here, because a restore needs the one of its backup.
   const engine = await openEngine(config, await ownInstall(config))
   await engine.jobs.prepare(progress, signal)
-  const common = { key, copies, ...engine, clock, version: await version(), passphrase, signal, agents }
+  const history = openHistoryCopies({
+    folder: join(config.dataDir, 'history'),
+    path: process.env.PATH ?? '',
+  })
+  const common = {
+    key,
+    copies,
+    history,
+    ...engine,
+    clock,
+    version: await version(),
+    passphrase,
+    signal,
+    agents,
+  }
   switch (request.do) {
     case 'run': {
       await settleKey()

@@ -38,6 +38,7 @@ export function agentsOptions(config: Config, agentsHost: () => string): AgentsO
     chatIdleSeconds: config.chatIdleSeconds,
     stallSeconds: config.stallSeconds,
     diskSeconds: config.diskSeconds,
+    historyQuotas: { agent: config.historyAgentBytes, total: config.historyBytes },
     templatesFolder: resolve(root, 'server/templates'),
     templateContentFolder: join(config.dataDir, 'templates'),
     gitBaseUrl: config.gitBaseUrl,

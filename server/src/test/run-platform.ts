@@ -88,6 +88,8 @@ export type RunPlatformOptions = {
   /** The setting `subscription_auto_switch`; on by default. */
   isAutoSwitchOn?: () => boolean
   log?: Log
+  /** Left out: workspaces are not recorded. */
+  recording?: DispatchDeps['recording']
 }
 
 export async function startRunPlatform(options: RunPlatformOptions): Promise<RunPlatform> {
@@ -149,6 +151,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
     principal: async (_agentId, id) => principals.get(id) ?? { id, access: 'write', credentials: true },
   }
   const dispatch = createDispatch({
+    recording: options.recording ?? null,
     db,
     clock,
     log,

@@ -48,6 +48,9 @@ const contents: Record<AgentTabId, TabContent> = {
     fills: 'window',
     Content: lazyPart(async () => (await import('../features/workspace/files-tab.tsx')).FilesTab),
   },
+  history: {
+    Content: lazyPart(async () => (await import('../features/history/history-tab.tsx')).HistoryTab),
+  },
   terminal: {
     fills: 'window',
     Content: lazyPart(async () => (await import('../features/terminal/terminal-tab.tsx')).TerminalTab),

@@ -32,6 +32,7 @@ export const agentTabPlaces = [
   { id: 'events', label: 'Events', guide: 'operate/events', group: 'automations', who: 'access' },
   { id: 'reminders', label: 'Reminders', guide: 'operate/events', group: 'automations', who: 'access' },
   { id: 'files', label: 'Files', guide: 'how-to/files', group: 'files', who: 'access' },
+  { id: 'history', label: 'History', guide: 'how-to/undo', group: 'files', who: 'access' },
   { id: 'terminal', label: 'Terminal', guide: 'operate/terminal', group: 'files', who: 'owner' },
   { id: 'git', label: 'Git', guide: 'how-to/git', group: 'files', who: 'access' },
   { id: 'skills', label: 'Skills', guide: 'how-to/skills', group: 'files', who: 'access' },

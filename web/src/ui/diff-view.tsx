@@ -1,10 +1,15 @@
-import { useMemo, useState } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
 import { Button } from './button.tsx'
 import { cx } from './class-names.ts'
 import type { DiffLine } from './diff-lines.ts'
 import { ScrollRegion } from './scroll-region.tsx'
 
-export type DiffViewProps = { lines: readonly DiffLine[]; label: string }
+export type DiffViewProps = {
+  lines: readonly DiffLine[]
+  label: string
+  /** Colours the code of a line. */
+  colour?: (code: string) => ReactNode
+}
 
 /** The lines of a unified diff in a frame. */
 export function DiffView(props: DiffViewProps) {
@@ -16,7 +21,12 @@ export function DiffView(props: DiffViewProps) {
 }
 
 /** The lines of a unified diff with their signs and line numbers, loaded in pages. */
-export function DiffRows({ lines, label, isWrapped = false }: DiffViewProps & { isWrapped?: boolean }) {
+export function DiffRows({
+  lines,
+  label,
+  colour,
+  isWrapped = false,
+}: DiffViewProps & { isWrapped?: boolean }) {
   const [shown, setShown] = useState(linesPerPage)
   const left = lines.length - shown
   const digits = useMemo(() => {
@@ -37,7 +47,14 @@ export function DiffRows({ lines, label, isWrapped = false }: DiffViewProps & { 
                   isWrapped && 'whitespace-pre-wrap [overflow-wrap:anywhere]',
                 )}
               >
-                {text}
+                {colour && isCode[kind] ? (
+                  <>
+                    {text.charAt(0)}
+                    {colour(text.slice(1))}
+                  </>
+                ) : (
+                  text
+                )}
               </span>
             </div>
           ))}
@@ -70,6 +87,11 @@ const linesPerPage = 500
 
 const scroller =
   'max-h-[60vh] overflow-auto font-mono text-xs leading-5 [font-variant-ligatures:none] text-ink -outline-offset-2'
+
+const isCode: Readonly<Record<DiffLine['kind'], boolean>> = {
+  ...{ added: true, removed: true, same: true },
+  ...{ place: false, note: false },
+}
 
 /** The sign before each line repeats the meaning of its colour. */
 const looks: Readonly<Record<DiffLine['kind'], string>> = {

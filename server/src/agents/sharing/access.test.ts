@@ -40,6 +40,8 @@ const groups = {
       'getChatHistory',
     ],
     ...['runTask', 'startFanOut', 'getFanOut'],
+    ...['listHistory', 'getHistoryRecord', 'getRecordChanges', 'getRecordDiff', 'getHistorySettings'],
+    ...['listRecordFiles', 'getRecordFile', 'getRecordArchive'],
   ],
   /** For people with access, never for agents. */
   handle: ['startAgent', 'stopAgent', 'saveFile', 'deleteFile', 'makeDirectory', 'moveFile'],
@@ -79,6 +81,7 @@ const groups = {
       'putOperatorResume',
     ],
     ...['putReadOnly', 'putResources', 'putRuntime', 'putTimeout'],
+    ...['putHistorySettings', 'pinHistoryRecord'],
   ],
 } as const
 type Group = keyof typeof groups

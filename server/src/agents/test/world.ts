@@ -16,6 +16,7 @@ import { refuseAfter, refuseBefore, type SignedIn } from '../../identity/access/
 import { createWorld, openIdentity } from '../../identity/test/fixture.ts'
 import { createAllowList } from '../../identity/users/index.ts'
 import type { Locate } from '../../kit/addresses.ts'
+import { createMeters } from '../../kit/platform-meters.ts'
 import { secret } from '../../kit/secret.ts'
 import { createFakeAgentImages } from '../../ports/agent-images/fake.ts'
 import { type AgentRuntime, agentRuntimes } from '../../ports/agent-images/port.ts'
@@ -25,6 +26,8 @@ import type { Db } from '../../ports/database/port.ts'
 import { createGit } from '../../ports/git/binary.ts'
 import { createGitHub } from '../../ports/git-host/github.ts'
 import { silentLog } from '../../ports/log.ts'
+import { openGitStore } from '../../ports/workspace-history/git-store.ts'
+import { openLazily } from '../../ports/workspace-history/open.ts'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { type AgentsArea, createAgentsArea } from '../area.ts'
 import type { AgentsLaterAreas } from '../area-deps.ts'
@@ -83,6 +86,8 @@ export async function openAgents(
     alerts?: Alerts
     sshPorts?: { first: number; last: number }
     quota?: number
+    /** In bytes. Default: unlimited. */
+    historyQuota?: number
     /** Default: a git host that does not answer. */
     git?: { url: string; repositories?: string[]; token?: string }
     sshEnabled?: boolean
@@ -106,10 +111,19 @@ export async function openAgents(
   const folder = await mkdtemp(join(tmpdir(), 'roost-agents-'))
   const near = { ok: true as const, addresses: ['127.0.0.1'] }
   const gitBaseUrl = options.git?.url ?? 'http://127.0.0.1:1'
+  const history = openLazily(() =>
+    openGitStore({ folder: join(folder, 'history'), path: process.env.PATH ?? '' }),
+  )
   const area = createAgentsArea({
     db,
     clock,
     log: silentLog,
+    meters: createMeters(),
+    history,
+    historySettings: {
+      value: () => 0,
+      retention: { admit: async () => ({ isAdmitted: true, isNew: false }) },
+    },
     ephemeral,
     containers,
     usedEngines: async () => options.usedEngines ?? [],
@@ -179,6 +193,7 @@ export async function openAgents(
       chatIdleSeconds: 600,
       stallSeconds: 900,
       diskSeconds: 60,
+      historyQuotas: { agent: options.historyQuota ?? 0, total: 0 },
       templatesFolder,
       templateContentFolder: join(folder, 'templates'),
       gitBaseUrl,
@@ -228,6 +243,8 @@ export async function openAgents(
     area,
     db,
     link,
+    /** The store of records of workspaces. */
+    history,
     containers,
     platform,
     identity,
@@ -318,6 +335,7 @@ export async function openAgents(
 
     async [Symbol.asyncDispose]() {
       await area.close()
+      await history.close()
       await server.close()
       await identity[Symbol.asyncDispose]()
       await db[Symbol.asyncDispose]()

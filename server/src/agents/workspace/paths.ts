@@ -7,6 +7,7 @@ import {
   isOwnersToWrite,
   isProtectedPath,
 } from '@roost/contracts/link/credentials'
+import type { Relation } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 
 /**
@@ -49,6 +50,11 @@ export function rejectRead(path: string, isOwner: boolean): void {
   if (isOwner) return
   const relative = posix.relative(workspaceRoot, path)
   if (isOwnersAlone(relative)) throw protectedPath(`Only the owner may read "${relative}".`)
+}
+
+/** The agent itself owns its workspace; people it is shared with do not get its credentials. */
+export function ownsSecrets(relation: Relation): boolean {
+  return relation === 'owner' || relation === 'admin' || relation === 'self'
 }
 
 /** A packed folder contains everything below it. */

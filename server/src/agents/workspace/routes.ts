@@ -10,10 +10,10 @@ import {
 } from '@roost/contracts/agents/workspace'
 import type { QueryOf } from '@roost/contracts/kit/endpoint'
 import { agentRoute, type Route, streamAnswer } from '../../http/route.ts'
-import type { Relation } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type AgentRecords, requireAgent } from '../records/index.ts'
 import { disposition, inlineType, safeHeaders } from './content.ts'
+import { ownsSecrets } from './paths.ts'
 import type { Opened, Part, Workspace } from './service.ts'
 
 export function workspaceRoutes(workspace: Workspace, agentRecords: Pick<AgentRecords, 'byId'>): Route[] {
@@ -97,11 +97,6 @@ function partOf(query: QueryOf<typeof uploadFile>, userId: string): Part | null 
   if (upload !== undefined) return { uploadId: `${userId}.${upload}`, offset, isLast }
   if (offset === 0 && isLast) return null
   throw new Fault('validation_error', 'A part of a file needs the field "upload".')
-}
-
-/** The agent itself owns its workspace; people it is shared with do not get its credentials. */
-function ownsSecrets(relation: Relation): boolean {
-  return relation === 'owner' || relation === 'admin' || relation === 'self'
 }
 
 function fileResponse(

@@ -62,6 +62,10 @@ export const definitions = {
     90,
     'Ended executions, with their loops, fan-outs and live events.',
   ),
+  workspace_history_retention_days: retention(
+    30,
+    'Records of workspaces around runs, except pinned ones and the latest of each agent.',
+  ),
   event_retention_days: retention(30, 'Events of agents.'),
   schedule_soft_delete_retention_days: retention(30, 'Deleted schedules.'),
   agent_reports_retention_days: retention(90, 'Reports.'),

@@ -39,6 +39,10 @@ export const resourcesHelp = {
     'There is no file at this path of the workspace. Paths are relative to the workspace.',
     'Check the path in the file view.',
   ],
+  record_not_found: [
+    'The record was removed by retention, or belongs to another agent. The first record has none before it.',
+    'Check the list of records. Pin a record that must stay.',
+  ],
   template_not_found: ['No template has this name.', 'Check the list of templates.'],
   setting_not_found: ['The setting was never stored.', 'Check the key, or store a value first.'],
   git_not_configured: [

@@ -104,10 +104,10 @@ export function ageSource(
 
   return {
     name: from,
-    async readPlatform(folder, signal) {
+    async readPlatform(folder, { withHistory, signal }) {
       const input = await open()
       signal?.addEventListener('abort', () => input.destroy(), { once: true })
-      await unpackStage(input, folder).catch((cause: unknown) => {
+      await unpackStage(input, folder, { withHistory }).catch((cause: unknown) => {
         throw damaged(cause)
       })
     },

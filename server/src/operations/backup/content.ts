@@ -8,6 +8,7 @@ import { type Extract, extract } from 'tar-stream'
 import { z } from 'zod'
 import { sealWith, wrapKey } from '../../foundation/vault/index.ts'
 import { timestamp } from '../../kit/clock.ts'
+import type { HistoryCopies } from '../../ports/workspace-history/port.ts'
 import { BackupError, Manifest, measure, writePrivate } from './archive.ts'
 import type { BackUp } from './service.ts'
 
@@ -32,6 +33,7 @@ export const parts = {
   database: 'database',
   templates: 'templates',
   excluded: 'excluded',
+  history: 'history',
 } as const
 
 /** Beginnings of the names of temporary folders in the data folder. */
@@ -51,6 +53,7 @@ export async function removeDrafts(dataDir: string): Promise<void> {
 export const environmentContext = 'backup:environment'
 
 export type Stage = Pick<BackUp, 'key' | 'copies' | 'clock' | 'version' | 'dotenv'> & {
+  history: HistoryCopies
   passphrase: string
   agents: FullManifest['agents']
   volumes: string[]
@@ -59,7 +62,7 @@ export type Stage = Pick<BackUp, 'key' | 'copies' | 'clock' | 'version' | 'doten
   excluded: string
 }
 
-/** Writes the platform's part into `folder`: the database at one moment, the sealed key and templates. */
+/** Writes the platform's part into `folder`: the database at one moment, the sealed key, templates and histories. */
 export async function writeStage(folder: string, options: Stage): Promise<FullManifest> {
   const { key, copies, clock, version, dotenv, passphrase, agents, volumes, skipped, excluded } = options
   const created_at = timestamp(clock.now())
@@ -79,6 +82,8 @@ export async function writeStage(folder: string, options: Stage): Promise<FullMa
     rows: await copies.countRows(database),
     ...{ agents, volumes, skipped },
   }
+  // After the database, so that every record of it has its content.
+  await options.history.copyTo(join(folder, parts.history))
   const templates = join(key.dataDir, 'templates')
   if (await stat(templates).catch(unlessMissing))
     await cp(templates, join(folder, parts.templates), { recursive: true, verbatimSymlinks: true })
@@ -114,8 +119,15 @@ export function packStage(folder: string): Readable {
   return child.stdout
 }
 
-/** Unpacks `roost/platform/` of a tar archive into `folder`. Stops reading at the first member after it. */
-export async function unpackStage(archive: Readable, folder: string): Promise<void> {
+/**
+ * Unpacks `roost/platform/` of a tar archive into `folder`, the histories only if requested. Stops reading at the first
+ * member after it.
+ */
+export async function unpackStage(
+  archive: Readable,
+  folder: string,
+  { withHistory = false }: { withHistory?: boolean } = {},
+): Promise<void> {
   const entries = extract()
   const state = { isOver: false }
   const links: { target: string; to: string }[] = []
@@ -127,7 +139,8 @@ export async function unpackStage(archive: Readable, folder: string): Promise<vo
   for await (const { header, ...entry } of withHeaders(entries)) {
     const path = /^roost\/platform\/(.+)$/s.exec(header.name.replace(/\/$/, ''))?.[1]
     if (path === undefined && !/^roost(\/platform)?\/?$/.test(header.name)) break
-    if (path === undefined || path.split('/').includes('..')) {
+    const isSkipped = !withHistory && path?.split('/')[0] === parts.history
+    if (path === undefined || isSkipped || path.split('/').includes('..')) {
       entry.body.resume()
       continue
     }

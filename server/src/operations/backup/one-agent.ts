@@ -15,7 +15,7 @@ export async function readManifest(
 ): Promise<FullManifest> {
   const folder = await mkdtemp(join(parent, draftNames.restore))
   try {
-    await source.readPlatform(folder, signal)
+    await source.readPlatform(folder, { withHistory: false, signal })
     return await readStage(folder, source.name)
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -118,12 +118,12 @@ restic backup --json --host ${host} --exclude-file=/roost/platform/excluded /roo
       const dump = (path: string) => `restic dump --no-lock --host ${host} ${id} ${path} -a tar`
       return {
         name,
-        async readPlatform(folder, signal) {
+        async readPlatform(folder, { withHistory, signal }) {
           await open(false, signal)
           const output = new PassThrough()
           const running = restic.run({ script: dump('/roost/platform'), output, signal })
           running.catch((error: Error) => output.destroy(error))
-          const [result] = await Promise.all([running, unpackStage(output, folder)])
+          const [result] = await Promise.all([running, unpackStage(output, folder, { withHistory })])
           if (result.code !== 0) throw failure(result)
         },
         async check(volumes, signal) {

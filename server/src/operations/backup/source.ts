@@ -4,12 +4,14 @@ import type { JobMount } from '../../ports/volume-jobs/port.ts'
 /** Names of volumes of the backup. `all` reads a repository once instead of once per volume. */
 export type Volumes = readonly string[] | 'all'
 
+export type ReadPlatform = { withHistory: boolean; signal?: AbortSignal | undefined }
+
 /** A backup to restore from: a snapshot of a repository, or a file. All methods throw `BackupError`. */
 export type BackupSource = {
   /** For messages. */
   readonly name: string
-  /** Writes the platform's part into a private folder. */
-  readPlatform(folder: string, signal?: AbortSignal): Promise<void>
+  /** Writes the platform's part into a private folder, the histories only if requested. */
+  readPlatform(folder: string, options: ReadPlatform): Promise<void>
   /** Reads everything that a restore of these volumes needs, and changes nothing. */
   check(volumes: Volumes, signal?: AbortSignal): Promise<void>
   /** Restores volumes into mounts below `/restore/roost/volumes/`. */

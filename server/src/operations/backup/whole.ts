@@ -4,6 +4,7 @@ import { openWith, unwrapKey, VaultError } from '../../foundation/vault/index.ts
 import type { Secret } from '../../kit/secret.ts'
 import type { Containers } from '../../ports/containers/port.ts'
 import type { JobMount, VolumeJobs } from '../../ports/volume-jobs/port.ts'
+import type { HistoryCopies } from '../../ports/workspace-history/port.ts'
 import { writeAgeFile } from './age-file.ts'
 import { BackupError, refuseTarget, writePrivate } from './archive.ts'
 import {
@@ -30,6 +31,7 @@ export type FullInstallation = Installation & {
 
 export type FullBackUp = FullInstallation &
   Pick<BackUp, 'clock' | 'version' | 'dotenv' | 'passphrase'> & {
+    history: HistoryCopies
     agents(): Promise<FullManifest['agents']>
     signal?: AbortSignal
   }
@@ -130,10 +132,11 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
   await mkdir(key.dataDir, { recursive: true, mode: 0o700 })
   const folder = await mkdtemp(join(key.dataDir, draftNames.restore))
   const created: string[] = []
-  let [isDone, hasTemplates] = [false, false]
+  let [isDone, hasFolders] = [false, false]
   const templates = join(key.dataDir, 'templates')
+  const history = join(key.dataDir, 'history')
   try {
-    await source.readPlatform(folder, signal)
+    await source.readPlatform(folder, { withHistory: true, signal })
     const manifest = await readStage(folder, source.name)
     if (manifest.dialect !== copies.dialect)
       throw new BackupError(
@@ -147,8 +150,9 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
       )
     const { environment: sealed } = manifest
     const environment = sealed && openOrFail(() => openWith(phrase, sealed, environmentContext))
-    if ((await readdir(templates).catch(() => [])).length > 0)
-      throw new BackupError(`${templates} is not empty. Restore into another data folder.`)
+    for (const each of [templates, history])
+      if ((await readdir(each).catch(() => [])).length > 0)
+        throw new BackupError(`${each} is not empty. Restore into another data folder.`)
     const present = new Set(await containers.listVolumes())
     const full = manifest.volumes.find((volume) => present.has(volumeFor(volume)))
     if (full !== undefined)
@@ -165,8 +169,11 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
     )
     await source.extract(mounts, 'all', signal)
     unwrapped.keep(key)
-    hasTemplates = true
+    hasFolders = true
     await cp(join(folder, parts.templates), templates, { recursive: true, verbatimSymlinks: true })
+    // Backups of earlier versions have none.
+    if (await stat(join(folder, parts.history)).catch(() => null))
+      await rename(join(folder, parts.history), history)
     await writeOnce(join(key.dataDir, 'install-id'), manifest.install_id)
     const environmentFile = join(key.dataDir, 'restored.env')
     await writeOnce(environmentFile, environment)
@@ -176,8 +183,9 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
     return { manifest, environment: environment === null ? null : environmentFile }
   } finally {
     if (!isDone) for (const volume of created) await containers.removeVolume(volume).catch(() => {})
-    // The folder was empty before.
-    if (!isDone && hasTemplates) await rm(templates, { recursive: true, force: true })
+    // The folders were empty before.
+    if (!isDone && hasFolders)
+      for (const each of [templates, history]) await rm(each, { recursive: true, force: true })
     await rm(folder, { recursive: true, force: true })
     if (!isDone && wasMissing && (await readdir(key.dataDir)).length === 0)
       await rm(key.dataDir, { recursive: true })

@@ -1,5 +1,6 @@
 import { fileChunkBytes, leaseSeconds, maxMessageBytes } from '@roost/contracts/link/messages'
 import type { ClaimAnswer, Run, RunAttachment } from '@roost/contracts/link/runs'
+import type { RunRecording, StartedRun } from '../../agents/history/index.ts'
 import type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
@@ -31,6 +32,7 @@ export type ClaimDeps = Settle & {
   live: Pick<Live, 'changed' | 'closed'>
   hooks: RunHooks
   runContexts: RunContexts
+  recording: Pick<RunRecording, 'started'> | null
   link: Pick<AgentLink, 'wake'>
   /** Address for the run's model traffic, with a token that is valid only for this run. */
   brokerAccess(row: ExecutionRow): Run['broker']
@@ -168,6 +170,7 @@ export function createClaim(deps: ClaimDeps) {
         deps.runKeysOf(agent.id),
       ])
       const runs: Run[] = []
+      const started: StartedRun[] = []
       let room = inlineAttachmentBytes
       for (const { row, turn } of claimed) {
         try {
@@ -203,10 +206,14 @@ export function createClaim(deps: ClaimDeps) {
             key: keyOf(row),
           }
           runs.push(runOf(row, turn, agent, parts))
+          started.push({ id: row.id, mayWrite: principal.access === 'owner' || principal.access === 'write' })
         } catch (error) {
           await failRun(row, error)
         }
       }
+      await deps.recording?.started(agent.id, started).catch((error: unknown) => {
+        log.warn({ err: error, agent: agent.name }, 'the records of started runs could not be noted')
+      })
       return { runs }
     },
   }

@@ -1,5 +1,6 @@
 import type { AgentCalls } from '@roost/contracts/link/messages'
 import type { Partial as PartialSignal, Run } from '@roost/contracts/link/runs'
+import type { RunRecording } from '../../agents/history/index.ts'
 import type { RunContexts } from '../../agents/run-context/index.ts'
 import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
@@ -42,6 +43,8 @@ export type DispatchDeps = Settle & {
   link: AgentLink
   hooks: RunHooks
   runContexts: RunContexts
+  /** Null: workspaces are not recorded. */
+  recording: RunRecording | null
   breaker: DispatchBreaker
   /** Address for the run's model traffic, with a token that is valid only for this run. */
   brokerAccess(row: ExecutionRow): Run['broker']
@@ -75,7 +78,7 @@ export type Dispatch = Accept &
   }
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { db, link, hooks, runContexts } = deps
+  const { db, link, hooks, runContexts, recording } = deps
   const secretsOf: SecretsOf = async (agentId) => {
     const [own, keyOf] = await Promise.all([runContexts.secrets(agentId), deps.runKeysOf(agentId)])
     return (row) => [...own, deps.brokerAccess(row).token, keyOf(row)]
@@ -85,7 +88,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const { finish, report } = createFinish({ ...deps, lines, secretsOf, claims })
   const isolation = createIsolation(deps)
   const { mayBegin } = deps
-  const turnover = createTurnover({ runContexts, mayBegin, allowed: isolation.allowed, claims, finish })
+  const turnover = createTurnover({
+    ...{ runContexts, mayBegin, allowed: isolation.allowed, claims, finish },
+    mayClaim: recording && ((agentId) => mayClaim(db, recording, agentId)),
+  })
   const { hello, started, beat } = createHold(deps)
   const reap = createReap(deps)
 
@@ -173,6 +179,13 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       { name: 'runs.expire', everySeconds: 60, run: (signal) => reap.expire(signal) },
     ],
   }
+}
+
+/** Without waiting runs there is nothing to claim: the agent is woken by the next one. */
+async function mayClaim(db: Db, recording: RunRecording, agentId: string): Promise<boolean> {
+  const queue = queueStore(db)
+  const [running, waiting] = await Promise.all([queue.runningIds(agentId), queue.countWaiting(agentId)])
+  return (await recording.mayClaim(agentId, { running, waiting })) && waiting > 0
 }
 
 /**

@@ -9,6 +9,8 @@ export type TurnoverDeps = {
   mayBegin(agentId: string): boolean
   /** The principals whose runs the agent's program may get; null: all. */
   allowed(agentId: string): Promise<ReadonlySet<string | null> | null>
+  /** Null: workspaces are not recorded. Otherwise returns false when no run may be claimed now. */
+  mayClaim: ((agentId: string) => Promise<boolean>) | null
   claims: Pick<ReturnType<typeof createClaim>, 'claimRuns' | 'answer'>
   finish(agentId: string, reported: Reported, join: ClaimJoin): Promise<Finished>
 }
@@ -30,7 +32,8 @@ type Agent = { open: Set<Promise<unknown>>; coming: number; claim: WaitingClaim 
  * result frees, so one transaction handles both, which saves a commit and several database waits. A claim
  * that can join no result waits until the earlier results are stored.
  */
-export function createTurnover({ runContexts, mayBegin, allowed, claims, finish }: TurnoverDeps): Turnover {
+export function createTurnover(deps: TurnoverDeps): Turnover {
+  const { runContexts, mayBegin, allowed, mayClaim, claims, finish } = deps
   const agents = new Map<string, Agent>()
 
   function enter(agentId: string, done: Promise<unknown>): Agent {
@@ -104,6 +107,12 @@ export function createTurnover({ runContexts, mayBegin, allowed, claims, finish 
       // A stopping agent ends its runs and starts no new ones.
       if (!context || context.status === 'stopped' || !mayBegin(agentId)) return { runs: [] }
       const agent = { ...context, only: await allowed(agentId) }
+      if (mayClaim) {
+        // The workspace is recorded between a result and the next run, so they cannot share a transaction.
+        await Promise.all(agents.get(agentId)?.open ?? [])
+        if (!(await mayClaim(agentId))) return { runs: [] }
+        return claims.answer(agent, await claims.claimRuns(agent, free))
+      }
       const claimed = await joinResult(agents.get(agentId), { agent, free })
       return claims.answer(agent, claimed ?? (await claims.claimRuns(agent, free)))
     },

@@ -142,6 +142,19 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
+    /** Ids of the runs that hold a slot. */
+    async runningIds(agentId: string): Promise<string[]> {
+      const rows = await db
+        .selectFrom('executions')
+        .select('id')
+        .where('agent_id', '=', agentId)
+        .where(isOpen)
+        .where(holdsSlot)
+        .where('status', '=', 'running')
+        .execute()
+      return rows.map((row) => row.id)
+    },
+
     /** Serial key of every run that holds a slot; null for runs without one. */
     async runningKeys(agentId: string): Promise<(string | null)[]> {
       const rows = await db

@@ -1,5 +1,7 @@
 import type { ExecutionDetails } from '@roost/contracts/runs/executions'
-import { useRef } from 'react'
+import { Suspense, useRef } from 'react'
+import { lazyPart } from '../../ui/lazy-part.tsx'
+import { SkeletonList } from '../../ui/skeleton.tsx'
 import { useMediaQuery } from '../../ui/use-media-query.ts'
 import { RunAnswer } from './run-answer.tsx'
 import { RunBar } from './run-bar.tsx'
@@ -10,6 +12,8 @@ import { RunProblem } from './run-problem.tsx'
 import type { RunChange, RunSearch } from './run-search.ts'
 import { RunSteps } from './run-steps.tsx'
 import { RunWaiting } from './run-waiting.tsx'
+
+const RunChanges = lazyPart(async () => (await import('../history/run-changes.tsx')).RunChanges)
 
 /** A run with all its details. */
 export function RunBody(props: { run: ExecutionDetails; search: RunSearch; onChange: RunChange }) {
@@ -28,6 +32,11 @@ export function RunBody(props: { run: ExecutionDetails; search: RunSearch; onCha
         <RunProblem run={run} />
         <RunFigures run={run} />
         <RunAnswer run={run} />
+        {run.started_at !== null && run.agent_deleted !== true && (
+          <Suspense fallback={<SkeletonList rows={2} label="Loading the changes" />}>
+            <RunChanges id={run.id} />
+          </Suspense>
+        )}
         {isWide && <RunFacts run={run} />}
         <RunSteps run={run} search={search} onChange={onChange} />
         {!isWide && <RunFacts run={run} />}

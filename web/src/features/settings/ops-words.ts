@@ -49,6 +49,10 @@ const known: Record<string, Words> = {
     label: 'Finished runs',
     hint: 'Ended runs with their results and costs. Loops and fan-outs go with their runs; conversations stay.',
   },
+  workspace_history_retention_days: {
+    label: 'Workspace history',
+    hint: 'The files before and after runs. Pinned records and the latest of each agent stay.',
+  },
   event_retention_days: { label: 'Events', hint: 'Events between agents.' },
   schedule_soft_delete_retention_days: {
     label: 'Deleted schedules',

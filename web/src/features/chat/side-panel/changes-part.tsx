@@ -1,17 +1,20 @@
 import { Link } from '@tanstack/react-router'
 import { ChevronRight, FileDiff } from 'lucide-react'
-import { useId, useState } from 'react'
+import { Suspense, useId, useState } from 'react'
 import { Button } from '../../../ui/button.tsx'
 import { cx } from '../../../ui/class-names.ts'
 import { DiffView } from '../../../ui/diff-view.tsx'
 import { EmptyState } from '../../../ui/empty-state.tsx'
 import { ErrorState } from '../../../ui/error-state.tsx'
+import { lazyPart } from '../../../ui/lazy-part.tsx'
 import { SkeletonList } from '../../../ui/skeleton.tsx'
 import { RelativeTime } from '../../../ui/time.tsx'
 import { visibleName } from '../../workspace/paths.ts'
 import type { LiveTurns } from '../live-turns.ts'
 import type { ChangedFile, FileChange } from './changed-files.ts'
 import { useChangedFiles } from './use-changed-files.ts'
+
+const TurnChanges = lazyPart(async () => (await import('../../history/turn-changes.tsx')).TurnChanges)
 
 export type ChangesPartProps = {
   agentName: string
@@ -23,7 +26,7 @@ export type ChangesPartProps = {
 
 /** The files that this conversation changed, with the changes as diffs. */
 export function ChangesPart({ agentName, sessionId, turns, onOpenFile }: ChangesPartProps) {
-  const { files, isLoading, error, retry, onEarlier, isRemoved } = useChangedFiles(
+  const { files, recorded, isLoading, error, retry, onEarlier, isRemoved } = useChangedFiles(
     agentName,
     sessionId,
     turns,
@@ -32,6 +35,7 @@ export function ChangesPart({ agentName, sessionId, turns, onOpenFile }: Changes
   const [isReady, setReady] = useState(!isLoading)
   if (!isLoading && !isReady) setReady(true)
   if (!isReady) return <SkeletonList rows={4} label="Loading the changes of this conversation" />
+  const changed = recorded.filter(({ total, git_folders }) => total > 0 || git_folders.length > 0)
   const earlier = onEarlier && (
     <Button size="sm" pending={isLoading} onClick={onEarlier}>
       Look in earlier messages
@@ -42,12 +46,20 @@ export function ChangesPart({ agentName, sessionId, turns, onOpenFile }: Changes
       {error !== null && (
         <ErrorState title="Could not read some of the changes" error={error} onRetry={retry} />
       )}
+      {changed.length > 0 && (
+        <Suspense fallback={<SkeletonList rows={2} label="Loading the changes" />}>
+          {changed.map((found) => (
+            <TurnChanges key={found.execution_id} found={found} onOpenFile={onOpenFile} />
+          ))}
+        </Suspense>
+      )}
       {files.length === 0 ? (
-        error === null && (
+        error === null &&
+        changed.length === 0 && (
           <EmptyState
             icon={<FileDiff aria-hidden />}
             title="No changed files"
-            description="Files that the agent edits in this conversation appear here. Changes by shell commands are not shown."
+            description="Files that the agent changes in this conversation appear here. In runs without records, changes by shell commands are not shown."
             action={earlier}
           />
         )
@@ -71,9 +83,9 @@ export function ChangesPart({ agentName, sessionId, turns, onOpenFile }: Changes
               />
             ))}
           </ul>
-          <div className="flex justify-center">{earlier}</div>
         </>
       )}
+      {(files.length > 0 || changed.length > 0) && <div className="flex justify-center">{earlier}</div>}
       {isRemoved && <p className="text-muted text-xs">Retention removed the transcripts of some messages.</p>}
     </div>
   )

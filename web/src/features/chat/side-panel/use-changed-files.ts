@@ -1,7 +1,9 @@
+import type { RunChanges } from '@roost/contracts/agents/workspace-history'
 import type { ExecutionLog } from '@roost/contracts/runs/executions'
 import { type UseQueryResult, useInfiniteQuery, useQueries } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useApi } from '../../../shell/app-context.ts'
+import { runChangesQuery } from '../../history/queries.ts'
 import { transcriptOf } from '../../transcripts/transcript-of.ts'
 import type { LiveTurn, LiveTurns } from '../live-turns.ts'
 import { logQuery, messagesQuery } from '../queries.ts'
@@ -12,7 +14,7 @@ import { changedFiles, mayChangeFiles, type RunSteps } from './changed-files.ts'
 /** Transcripts are long, so the newest runs are read first. */
 const runsPerStep = 20
 
-/** The files that a conversation changed, from the transcripts of its runs. */
+/** The files that a conversation changed: from the records of its runs, else from their transcripts. */
 export function useChangedFiles(agentName: string, sessionId: string | null, turns: LiveTurns) {
   const api = useApi()
   const messages = useInfiniteQuery({
@@ -25,12 +27,18 @@ export function useChangedFiles(agentName: string, sessionId: string | null, tur
   )
   const live = useTurnsOf(turns, sessionId)
   const [count, setCount] = useState(runsPerStep)
+  const ids = idsOf(stored, live)
+  const changes = useQueries({
+    queries: ids.slice(-count).map((id) => runChangesQuery(api, id)),
+    combine: recordedOf,
+  })
+  const recorded = new Set(changes.recorded.map(({ execution_id }) => execution_id))
   const runs = runsToRead(stored, live)
-  const read = runs.slice(-count)
+  const read = runs.slice(-count).filter(({ executionId }) => !recorded.has(executionId))
   const logs = useQueries({
     queries: read.map(({ executionId, steps }) => ({
       ...logQuery(api, agentName, executionId),
-      enabled: steps === null,
+      enabled: steps === null && !changes.isLoading,
       select: stepsOfLog,
     })),
     combine: combined,
@@ -41,7 +49,13 @@ export function useChangedFiles(agentName: string, sessionId: string | null, tur
   const { hasNextPage } = messages
   return {
     files,
-    isLoading: (sessionId !== null && messages.isPending) || messages.isFetchingNextPage || logs.isLoading,
+    /** Changes of runs with records, the newest first. */
+    recorded: changes.recorded.toReversed(),
+    isLoading:
+      (sessionId !== null && messages.isPending) ||
+      messages.isFetchingNextPage ||
+      changes.isLoading ||
+      logs.isLoading,
     error: (messages.data ? null : messages.error) ?? logs.error,
     retry: () => {
       if (!messages.data) void messages.refetch()
@@ -50,12 +64,26 @@ export function useChangedFiles(agentName: string, sessionId: string | null, tur
     isRemoved: logs.isRemoved,
     /** Null: all runs of the conversation are read. */
     onEarlier:
-      runs.length > count || hasNextPage
+      ids.length > count || hasNextPage
         ? () => {
             setCount(count + runsPerStep)
-            if (runs.length <= count + runsPerStep && hasNextPage) void messages.fetchNextPage()
+            if (ids.length <= count + runsPerStep && hasNextPage) void messages.fetchNextPage()
           }
         : null,
+  }
+}
+
+/** All runs of a conversation, oldest first. */
+function idsOf(stored: readonly Turn[], live: readonly LiveTurn[]): string[] {
+  const all = [...stored, ...live].map(({ executionId }) => executionId)
+  return [...new Set(all.filter((id) => id !== null))]
+}
+
+/** A run without an answer to this question is read from its transcript. */
+function recordedOf(results: UseQueryResult<RunChanges>[]) {
+  return {
+    recorded: results.flatMap(({ data }) => (data?.status === 'recorded' ? [data] : [])),
+    isLoading: results.some(({ isLoading }) => isLoading),
   }
 }
 

@@ -1,0 +1,67 @@
+import { constants } from 'node:fs'
+import { type FileHandle, open, readlink } from 'node:fs/promises'
+import { encoding } from './listing.ts'
+
+/**
+ * Opens files below a folder without following any link, one folder at a time. Nothing that is replaced meanwhile
+ * leads outside: each name is looked up in the folder that is already open.
+ */
+export type Beneath = {
+  /** The opened folder's device and inode. */
+  device: bigint
+  /** Opens a file for reading. Rejects with `ELOOP` or `ENOTDIR` for links. */
+  open(path: string): Promise<FileHandle>
+  /** Returns the target of a link, as bytes. */
+  target(path: string): Promise<Buffer>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
+/** A pipe in place of a file must not block. */
+const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+export async function openBeneath(folder: string): Promise<Beneath> {
+  const root = await open(folder, folderFlags)
+  const { dev } = await root.stat({ bigint: true })
+  /** The folders of the last path, kept open for the next one. */
+  let kept: { name: string; handle: FileHandle }[] = []
+
+  async function closeFrom(depth: number): Promise<void> {
+    const rest = kept.slice(depth)
+    kept = kept.slice(0, depth)
+    await Promise.all(rest.map(({ handle }) => handle.close()))
+  }
+
+  async function parentOf(path: string): Promise<{ parent: FileHandle; name: string }> {
+    const names = path.split('/')
+    const name = names.pop() ?? ''
+    const shared = kept.findIndex((each, depth) => each.name !== names[depth])
+    await closeFrom(shared === -1 ? Math.min(kept.length, names.length) : shared)
+    for (const next of names.slice(kept.length)) {
+      const handle = await open(childOf(kept.at(-1)?.handle ?? root, next), folderFlags)
+      kept.push({ name: next, handle })
+    }
+    return { parent: kept.at(-1)?.handle ?? root, name }
+  }
+
+  return {
+    device: dev,
+    async open(path) {
+      const { parent, name } = await parentOf(path)
+      return open(childOf(parent, name), fileFlags)
+    },
+    async target(path) {
+      const { parent, name } = await parentOf(path)
+      return readlink(childOf(parent, name), { encoding: 'buffer' })
+    },
+    async [Symbol.asyncDispose]() {
+      await closeFrom(0)
+      await root.close()
+    },
+  }
+}
+
+function childOf(parent: FileHandle, name: string): Buffer {
+  if (name === '' || name === '.' || name === '..') throw new Error('The path is not valid.')
+  return Buffer.concat([Buffer.from(`/proc/self/fd/${parent.fd}/`), Buffer.from(name, encoding)])
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto'
+import {
+  type HistoryDigestAnswer,
+  type HistoryPageAnswer,
+  type HistoryPart,
+  type HistoryReadAnswer,
+  type HistoryRules,
+  type HistoryScanAnswer,
+  historyPageEntries,
+  historyReadBytes,
+  historyReadFiles,
+  maxLeftOutPaths,
+  type ScannedEntry,
+} from '@roost/contracts/link/history'
+import type { Clock } from '../kit/clock.ts'
+import { LinkFault } from '../link/link.ts'
+import type { Scan, Scanner } from './scan.ts'
+import type { Mark, Writers } from './writers.ts'
+
+/** The platform's requests about the history of this workspace. There is one scan at a time. */
+export type History = {
+  scan(rules: HistoryRules, bases: readonly string[]): Promise<HistoryScanAnswer>
+  page(handle: string, offset: number): HistoryPageAnswer
+  digest(handle: string, at: number): Promise<HistoryDigestAnswer>
+  read(handle: string, at: readonly number[], offset: number): Promise<HistoryReadAnswer>
+  commit(handle: string, record: string): Promise<void>
+  /** Unknown handles are ignored; without a handle, any scan is closed. */
+  close(handle?: string): Promise<void>
+}
+
+export type HistoryDeps = {
+  scanner: Scanner
+  writers: Writers
+  /** The SSH server starts processes that this program does not see. */
+  mayLogIn(): Promise<boolean>
+  clock: Pick<Clock, 'after'>
+}
+
+type Open = { handle: string; scan: Scan; mark: Mark; rules: string; reading: Reading | null; cancel(): void }
+/** A content that was read up to `offset`. */
+type Reading = { at: number; offset: number; content: AsyncGenerator<Buffer>; rest: Buffer }
+
+/** The platform asks again within seconds, unless it is gone. */
+const idleMs = 5 * 60_000
+/** Names in one answer: they may need six bytes per character. */
+const pageCharacters = 500_000
+const nothingLeftOut = { paths: [], count: 0 }
+
+export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps): History {
+  let open: Open | null = null
+  /** Listings run one after another. */
+  let listing: Promise<unknown> = Promise.resolve()
+  /** What was recorded last, for scans that can be skipped. */
+  let last: { record: string; rules: string } | null = null
+
+  async function begin(rules: HistoryRules, bases: readonly string[]): Promise<HistoryScanAnswer> {
+    await close()
+    writers.allowLogins(await mayLogIn())
+    const text = JSON.stringify(rules)
+    if (last?.rules === text && bases.includes(last.record) && !(await writers.mayHaveWritten()))
+      return { handle: null, base: last.record, left_out: nothingLeftOut }
+    const mark = writers.mark()
+    const scan = await scanner.scan(rules, bases)
+    const left_out = { paths: scan.leftOut.paths.slice(0, maxLeftOutPaths), count: scan.leftOut.count }
+    if (scan.base !== null && scan.gone.length + scan.came.length === 0) {
+      await scan[Symbol.asyncDispose]()
+      writers.recorded(mark)
+      last = { record: scan.base, rules: text }
+      return { handle: null, base: scan.base, left_out }
+    }
+    open = { handle: randomUUID(), scan, mark, rules: text, reading: null, cancel: () => {} }
+    touch(open)
+    return { handle: open.handle, base: scan.base, left_out }
+  }
+
+  function touch(each: Open): void {
+    each.cancel()
+    each.cancel = clock.after(idleMs, () => void close(each.handle))
+  }
+
+  function find(handle: string): Open {
+    if (open?.handle !== handle)
+      throw new LinkFault('file_not_found', 'The scan does not exist or has ended.')
+    touch(open)
+    return open
+  }
+
+  function entryAt({ scan }: Open, at: number): ScannedEntry {
+    const entry = scan.came[at]
+    if (!entry || entry.kind === 'folder')
+      throw new LinkFault('invalid_message', `The entry ${at} has no content.`)
+    return entry
+  }
+
+  /** Continues at `offset`, or starts from the beginning. */
+  async function readingOf(each: Open, at: number, offset: number): Promise<Reading> {
+    const { reading } = each
+    if (reading?.at === at && reading.offset === offset) return reading
+    if (offset !== 0) throw new LinkFault('invalid_message', 'The content does not continue at this offset.')
+    await reading?.content.return(undefined)
+    each.reading = { at, offset: 0, content: each.scan.content(entryAt(each, at)), rest: Buffer.alloc(0) }
+    return each.reading
+  }
+
+  async function partOf(each: Open, at: number, offset: number, room: number): Promise<HistoryPart> {
+    const reading = await readingOf(each, at, offset)
+    const chunks: Buffer[] = []
+    let size = 0
+    let state: HistoryPart['state'] = 'more'
+    try {
+      while (size < room) {
+        const { value, done } =
+          reading.rest.length > 0 ? { value: reading.rest, done: false } : await reading.content.next()
+        if (done || value === undefined) {
+          state = 'end'
+          break
+        }
+        const taken = value.subarray(0, room - size)
+        reading.rest = value.subarray(taken.length)
+        chunks.push(taken)
+        size += taken.length
+      }
+    } catch {
+      return { at, data_base64: '', state: 'failed' }
+    }
+    reading.offset += size
+    return { at, data_base64: Buffer.concat(chunks).toString('base64'), state }
+  }
+
+  async function close(handle?: string): Promise<void> {
+    const closed = open
+    if (!closed || (handle !== undefined && closed.handle !== handle)) return
+    open = null
+    closed.cancel()
+    await closed.reading?.content.return(undefined).catch(() => {})
+    await closed.scan[Symbol.asyncDispose]()
+  }
+
+  return {
+    scan(rules, bases) {
+      const next = listing.then(() => begin(rules, bases))
+      listing = next.catch(() => {})
+      return next
+    },
+    page(handle, offset) {
+      const { gone, came } = find(handle).scan
+      const answer: HistoryPageAnswer = { gone: [], came: [] }
+      let characters = 0
+      const hasRoom = () =>
+        answer.gone.length + answer.came.length < historyPageEntries && characters < pageCharacters
+      for (let at = offset; at < gone.length && hasRoom(); at += 1) {
+        const path = gone[at] ?? ''
+        characters += path.length
+        answer.gone.push(path)
+      }
+      const first = Math.max(0, offset + answer.gone.length - gone.length)
+      if (offset + answer.gone.length < gone.length) return answer
+      for (let at = first; at < came.length && hasRoom(); at += 1) {
+        const entry = came[at]
+        if (!entry) break
+        characters += entry.path.length + (entry.from?.length ?? 0) + 50
+        answer.came.push(entry)
+      }
+      return answer
+    },
+    async digest(handle, at) {
+      const each = find(handle)
+      return { digest: await each.scan.digest(entryAt(each, at)).catch(() => null) }
+    },
+    async read(handle, at, offset) {
+      const each = find(handle)
+      const parts: HistoryPart[] = []
+      let room = historyReadBytes
+      for (const index of at.slice(0, historyReadFiles)) {
+        const part = await partOf(each, index, parts.length === 0 ? offset : 0, room)
+        parts.push(part)
+        room -= (part.data_base64.length / 4) * 3
+        if (room <= 0 || part.state === 'more') break
+      }
+      return { parts }
+    },
+    async commit(handle, record) {
+      const { scan, mark, rules } = find(handle)
+      await scan.commit(record)
+      writers.recorded(mark)
+      last = { record, rules }
+      await close(handle)
+    },
+    close,
+  }
+}

@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import type { HistoryEntry, HistoryRules, LeftOutReason } from '@roost/contracts/link/history'
+import { LinkFault } from '../link/link.ts'
+import type { Identities } from '../processes/identity.ts'
+
+/**
+ * A listing is the output of `find`: one line per entry, ended by a zero byte, folders before their content. Times
+ * of folders are not part of it, because their content has lines of its own.
+ */
+export type Listing = Buffer
+
+/** A line of an entry that is part of the record. */
+export type Listed = HistoryEntry & {
+  inode: bigint
+  /** Nanoseconds since 1970; 0 for folders. */
+  changed: bigint
+}
+
+export const encoding = 'latin1'
+
+/** Belongs to the installation or to other agents; never recorded, and never touched by a restore. */
+const platformPaths = ['.roost', '.roost-initialized', '.ssh', 'shared-in']
+/** About 600,000 entries. */
+const maxListingBytes = 64 * 1024 * 1024
+const limitMs = 10 * 60_000
+/** Smaller files may have no blocks of their own on some file systems. */
+const minSparseBytes = 64 * 1024
+const blockBytes = 512
+
+/** Lists the workspace as its owner. Throws `io_error` if it has too many entries or cannot be listed. */
+export async function listWorkspace(
+  home: string,
+  rules: HistoryRules,
+  identities: Identities,
+): Promise<Listing> {
+  const script = 'cd "$1" && shift && exec find . "$@"'
+  const all = ['-c', script, 'sh', home, ...expressionOf(rules)]
+  const { command, args, options } = identities.as(identities.developer, '/bin/sh', all)
+  const child = spawn(command, args, {
+    ...options,
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    stdio: ['ignore', 'pipe', 'ignore'],
+    signal: AbortSignal.timeout(limitMs),
+    killSignal: 'SIGKILL',
+  })
+  const chunks: Buffer[] = []
+  let size = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > maxListingBytes) child.kill('SIGKILL')
+    else chunks.push(chunk)
+  })
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('error', () => resolve(null))
+    child.once('close', resolve)
+  })
+  if (size > maxListingBytes)
+    throw new LinkFault('io_error', 'The workspace has too many files for its history.')
+  // 1: an entry vanished while it was listed.
+  if ((code !== 0 && code !== 1) || size === 0)
+    throw new LinkFault('io_error', 'The workspace could not be listed.')
+  return Buffer.concat(chunks, size)
+}
+
+function expressionOf({ patterns, max_file_bytes }: HistoryRules): string[] {
+  const any = (tests: string[][]) => ['(', ...tests.flatMap((test, at) => (at ? ['-o', ...test] : test)), ')']
+  const leftOut = (reason: LeftOutReason) => ['-printf', `x ${reason} %P\\0`]
+  const entry = '%y %m %U %s %b %C@ %i %P\\0'
+  return [
+    '-xdev',
+    ...[...any(platformPaths.map((path) => ['-path', `./${path}`])), '-prune', '-o'],
+    ...(patterns.length === 0 ? [] : [...any(patterns.map(testOf)), '-prune', ...leftOut('rule'), '-o']),
+    ...['-type', 'd', '(', '!', '-readable', '-o', '!', '-executable', ')', '-prune'],
+    ...[...leftOut('unreadable'), '-o'],
+    ...['-type', 'd', '-printf', 'd %m %U 0 0 0 %i %P\\0', '-o'],
+    ...['-type', 'f', '-size', `+${max_file_bytes}c`, ...leftOut('size'), '-o'],
+    ...[
+      ...any([
+        ['-type', 'f'],
+        ['-type', 'l'],
+      ]),
+      '-printf',
+      entry,
+      '-o',
+    ],
+    ...leftOut('special'),
+  ]
+}
+
+function testOf(pattern: string): string[] {
+  return pattern.includes('/') ? ['-path', `./${pattern}`] : ['-name', pattern]
+}
+
+/** Returns null for the line of a path that is left out. */
+export function parseLine(line: string, isOwners: (uid: number) => boolean): Listed | null {
+  const fields = /^([fdl]) (\d+) (\d+) (\d+) (\d+) (\d+)(?:\.(\d+))? (\d+) (.*)$/s.exec(line)
+  if (!fields) return null
+  const [, letter, mode = '', uid = '', size = '', blocks = '', seconds = '0', part = '', inode = '0'] =
+    fields
+  const kind = letter === 'd' ? 'folder' : letter === 'l' ? 'link' : 'file'
+  return {
+    path: fields[9] ?? '',
+    kind,
+    mode: Number.parseInt(mode, 8),
+    owner: isOwners(Number(uid)),
+    size: Number(size),
+    sparse:
+      kind === 'file' && Number(size) >= minSparseBytes && Number(blocks) * blockBytes < Number(size) - 4096,
+    inode: BigInt(inode),
+    changed: BigInt(seconds) * 1_000_000_000n + BigInt(part.slice(0, 9).padEnd(9, '0')),
+  }
+}
+
+/** Path of a line of any kind. */
+export function pathOfLine(line: string): string {
+  if (line.startsWith('x ')) return line.slice(line.indexOf(' ', 2) + 1)
+  let at = -1
+  for (let field = 0; field < 7; field += 1) at = line.indexOf(' ', at + 1)
+  return line.slice(at + 1)
+}
+
+/** The content of this line may differ from what was recorded, so its kind becomes a capital: no new line equals it. */
+export function markDoubtful(listing: Listing, at: number): void {
+  listing[at] = (listing[at] ?? 0) & ~0x20
+}

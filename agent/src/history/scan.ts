@@ -1,0 +1,179 @@
+import { createHash } from 'node:crypto'
+import type { FileHandle } from 'node:fs/promises'
+import type {
+  HistoryEntry,
+  HistoryRules,
+  LeftOutPath,
+  LeftOutReason,
+  ScannedEntry,
+} from '@roost/contracts/link/history'
+import { fileChunkBytes } from '@roost/contracts/link/messages'
+import type { Clock } from '../kit/clock.ts'
+import type { Identities } from '../processes/identity.ts'
+import { type Beneath, openBeneath } from './beneath.ts'
+import { compareListings } from './compare.ts'
+import { readIndex, writeIndex } from './index-file.ts'
+import {
+  encoding,
+  type Listed,
+  type Listing,
+  listWorkspace,
+  markDoubtful,
+  parseLine,
+  pathOfLine,
+} from './listing.ts'
+
+/** Compares the workspace with its last record. */
+export type Scanner = {
+  /**
+   * `bases` are records that the platform has of this agent. If the index belongs to none of them, everything counts as
+   * new.
+   */
+  scan(rules: HistoryRules, bases: readonly string[]): Promise<Scan>
+}
+
+/** The difference to the base. The contents are read while the scan is open. */
+export type Scan = {
+  /** Null if everything is new. */
+  base: string | null
+  /** Paths of the base that are no longer recorded. */
+  gone: string[]
+  /** New and changed entries, folders before their content. The root has the empty path. */
+  came: ScannedEntry[]
+  leftOut: { paths: LeftOutPath[]; count: number }
+  /** Content of a file or target of a link, in chunks. Throws if there is none any more. */
+  content(entry: HistoryEntry): AsyncGenerator<Buffer>
+  /** SHA-256 of the content, in the form of git's objects. Throws as `content`. */
+  digest(entry: HistoryEntry): Promise<string>
+  /** The platform has stored this scan as a record. */
+  commit(record: string): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export type ScannerDeps = {
+  home: string
+  /** A file of this program. */
+  file: string
+  identities: Identities
+  clock: Pick<Clock, 'now'>
+}
+
+const maxShownPaths = 1000
+/** Two changes within one tick of the kernel's clock get the same time. It ticks at least 100 times a second. */
+const tickNs = 20_000_000n
+
+export function createScanner({ home, file, identities, clock }: ScannerDeps): Scanner {
+  const isOwners = (uid: number) => uid === identities.developer.uid || uid === 0
+  return {
+    async scan(rules, bases) {
+      const beganAt = BigInt(Math.floor(clock.now())) * 1_000_000n
+      const index = bases.length === 0 ? null : await readIndex(file)
+      const known = index && bases.includes(index.record) ? index : null
+      const listing = await listWorkspace(home, rules, identities)
+      const { gone, came } = compareListings(known?.listing ?? Buffer.alloc(0), listing)
+      const listed = new Map<string, Listed & { at: number }>()
+      for (const { line, at } of came) {
+        const entry = parseLine(line, isOwners)
+        if (entry) listed.set(entry.path, { ...entry, at })
+      }
+      const unsettled = new Set<string>()
+      for (const { path, changed } of listed.values()) if (changed >= beganAt - tickNs) unsettled.add(path)
+      const earlier = earlierPaths(gone)
+      const opened = await openBeneath(home)
+      const content = (entry: HistoryEntry) => read(opened, listed, unsettled, entry)
+      return {
+        base: known?.record ?? null,
+        gone: gone
+          .filter((line) => !line.startsWith('x '))
+          .map(pathOfLine)
+          .filter((path) => !listed.has(path)),
+        came: [...listed.values()].map((entry) => toEntry(entry, earlier)),
+        leftOut: leftOutOf(listing),
+        content,
+        digest: (entry) => digestOf(entry, content(entry)),
+        async commit(record) {
+          for (const path of unsettled) markDoubtful(listing, listed.get(path)?.at ?? 0)
+          await writeIndex(file, { record, listing })
+        },
+        [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+      }
+    },
+  }
+}
+
+function toEntry(
+  { path, kind, mode, owner, size, sparse, inode }: Listed,
+  earlier: ReadonlyMap<string, string>,
+): ScannedEntry {
+  const from = kind === 'file' ? earlier.get(`${inode} ${size}`) : undefined
+  return { path, kind, mode, owner, size, sparse, ...(from === undefined ? {} : { from }) }
+}
+
+/** Files of the base that moved or changed, by inode and size. */
+function earlierPaths(gone: readonly string[]): Map<string, string> {
+  const paths = new Map<string, string>()
+  for (const line of gone) {
+    const entry = parseLine(line.replace(/^F/, 'f'), () => true)
+    if (entry?.kind === 'file') paths.set(`${entry.inode} ${entry.size}`, entry.path)
+  }
+  return paths
+}
+
+async function* read(
+  opened: Beneath,
+  listed: ReadonlyMap<string, Listed>,
+  unsettled: Set<string>,
+  { path, kind }: HistoryEntry,
+): AsyncGenerator<Buffer> {
+  if (kind === 'link') {
+    yield await opened.target(path)
+    return
+  }
+  const known = listed.get(path)
+  if (!known) throw new Error('The path is not part of the scan.')
+  const wasUnsettled = unsettled.has(path)
+  // Unless it is read completely.
+  unsettled.add(path)
+  await using file = await opened.open(path)
+  const before = await stateOf(file, opened.device)
+  for (let offset = 0; ; ) {
+    const buffer = Buffer.allocUnsafe(fileChunkBytes)
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
+    if (bytesRead === 0) break
+    offset += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
+  const after = await stateOf(file, opened.device)
+  const isSettled =
+    before.inode === known.inode && [before, after].every(({ changed }) => changed === known.changed)
+  if (isSettled && !wasUnsettled) unsettled.delete(path)
+}
+
+/** Throws for anything but a file of the workspace's own file system. */
+async function stateOf(file: FileHandle, device: bigint): Promise<{ inode: bigint; changed: bigint }> {
+  const found = await file.stat({ bigint: true })
+  if (!found.isFile() || found.dev !== device) throw new Error('The path is no longer a file.')
+  return { inode: found.ino, changed: found.ctimeNs }
+}
+
+/** A file may grow while it is read, so its listed size may be wrong. */
+async function digestOf(entry: HistoryEntry, content: AsyncIterable<Buffer>): Promise<string> {
+  const hash = createHash('sha256').update(`blob ${entry.size}\0`)
+  for await (const chunk of content) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+function leftOutOf(listing: Listing): Scan['leftOut'] {
+  const paths: LeftOutPath[] = []
+  let count = 0
+  const start = Buffer.from('\0x ')
+  for (let at = listing.indexOf(start); at !== -1; at = listing.indexOf(start, at + 1)) {
+    count += 1
+    if (paths.length >= maxShownPaths) continue
+    const line = listing.toString(encoding, at + 1, listing.indexOf(0, at + 1))
+    // `find` printed one of the reasons.
+    const reason = line.slice(2, line.indexOf(' ', 2)) as LeftOutReason
+    paths.push({ path: pathOfLine(line), reason })
+  }
+  return { paths, count }
+}

@@ -1,0 +1,114 @@
+/** The records of a workspace around runs, in a real container: what each run changed, and what no run can reach. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
+import { createAgent } from './steps.ts'
+
+const agent = 'qa-history'
+const run = promisify(execFile)
+let platform: Platform
+before(async () => {
+  platform = await startPlatform()
+  await createAgent(platform, agent)
+})
+after(() => platform?.[Symbol.asyncDispose]())
+
+/** Reads the data folder, as an operator could. */
+function rows(query: string, ...values: string[]): Loose[] {
+  const db = new DatabaseSync(join(platform.dataDir, 'roost.db'), { readOnly: true })
+  try {
+    return db.prepare(query).all(...values)
+  } finally {
+    db.close()
+  }
+}
+
+async function task(message: string): Promise<string> {
+  const reply = await platform.request('POST', `/api/agents/${agent}/task`, { message })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.json.execution_id
+}
+
+const recordsOf = (id: string): Promise<Loose> =>
+  eventually(
+    async () => rows('select * from run_workspace_records where execution_id = ?', id)[0],
+    (row) => row !== undefined && row.outcome !== 'recording',
+  )
+const record = (id: string): Loose => rows('select * from workspace_records where id = ?', id)[0]
+
+async function git(...args: string[]): Promise<string> {
+  const folder = join(platform.dataDir, 'history', 'objects.git')
+  const { stdout } = await run('git', ['-c', 'safe.directory=*', '--git-dir', folder, ...args])
+  return stdout
+}
+
+/** Content of a file in a record. */
+async function content(id: string, path: string): Promise<string> {
+  const refs = (await git('for-each-ref', '--format=%(refname)')).split('\n')
+  const ref = refs.find((each) => each.endsWith(`/${id}`))
+  return git('cat-file', 'blob', `${ref}:${path}`)
+}
+
+test('a run has the workspace before and after it', async () => {
+  const first = await recordsOf(
+    await task('[[tool:Bash:echo one > note.txt; mkdir node_modules; echo x > node_modules/y]] [[reply:ok]]'),
+  )
+  assert.deepEqual([first.outcome, first.reason], ['recorded', null])
+  const made = record(first.after_id)
+  assert.equal(made.base_id, first.before_id)
+  assert.ok(made.added >= 1)
+  assert.equal(await content(first.after_id, 'note.txt'), 'one\n')
+  await assert.rejects(content(first.before_id, 'note.txt'))
+  await assert.rejects(content(first.after_id, 'node_modules/y'))
+  assert.ok(JSON.parse(made.left_out).some(({ path }: Loose) => path === 'node_modules'))
+
+  const second = await recordsOf(await task('[[tool:Bash:echo two > note.txt]] [[reply:ok]]'))
+  assert.deepEqual([second.outcome, await content(second.before_id, 'note.txt')], ['recorded', 'one\n'])
+  const { changed, deleted, renamed } = record(second.after_id)
+  assert.deepEqual([changed >= 1, deleted, renamed], [true, 0, 0])
+  assert.equal(await content(second.after_id, 'note.txt'), 'two\n')
+})
+
+test('a change between two runs belongs to neither', async () => {
+  const path = `/api/agents/${agent}/files?path=/home/developer/by-hand.txt`
+  const put = await platform.request('PUT', path, { content: 'by hand' })
+  assert.equal(put.status, 200, put.text)
+  const row = await recordsOf(await task('[[tool:Bash:echo three > note.txt]] [[reply:ok]]'))
+  assert.equal(await content(row.before_id, 'by-hand.txt'), 'by hand')
+  assert.equal(record(row.before_id).reason, 'before_run')
+  assert.equal(await content(row.before_id, 'note.txt'), 'two\n')
+})
+
+test('runs at the same time share their records and name each other', async () => {
+  const runs = ['a', 'b'].map((name) =>
+    task(`[[hold:both]] [[tool:Bash:echo ${name} > ${name}.txt]] [[reply:ok]]`),
+  )
+  await eventually(
+    async () => rows("select * from run_workspace_records where outcome = 'recording'"),
+    (open) => open.length === 2,
+  )
+  platform.model.release('both')
+  const ids = await Promise.all(runs)
+  const [one, two] = [await recordsOf(ids[0] ?? ''), await recordsOf(ids[1] ?? '')]
+  assert.deepEqual([one.outcome, two.outcome], ['recorded', 'recorded'])
+  assert.deepEqual([one.before_id, one.after_id], [two.before_id, two.after_id])
+  assert.deepEqual([JSON.parse(one.overlapped), JSON.parse(two.overlapped)], [[ids[1]], [ids[0]]])
+  for (const name of ['a', 'b']) {
+    assert.equal(await content(one.after_id, `${name}.txt`), `${name}\n`)
+    await assert.rejects(content(one.before_id, `${name}.txt`))
+  }
+})
+
+test('a run finds neither the store nor the index of its history', async () => {
+  const search =
+    'find / -name objects.git -o -name history-index 2>/dev/null | head; cat /var/lib/roost/*/history-index 2>&1 | head -1'
+  const reply = await platform.request('POST', `/api/agents/${agent}/task`, {
+    message: `[[tool:Bash:${search}]]`,
+  })
+  assert.equal(reply.status, 200, reply.text)
+  assert.doesNotMatch(reply.json.response, /\/objects\.git|"record"/)
+})

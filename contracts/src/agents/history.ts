@@ -1,0 +1,38 @@
+/** Why a workspace was recorded. `fork`: the first record of an agent that was made from another one's record. */
+export const recordReasons = [
+  'before_run',
+  'after_run',
+  'before_restore',
+  'after_restore',
+  'demand',
+  'fork',
+] as const
+export type RecordReason = (typeof recordReasons)[number]
+
+/**
+ * `recording`: its records are not complete yet. `skipped`: it could not write, or the history is off. `failed`: a record
+ * is missing.
+ */
+export const runRecordOutcomes = ['recording', 'recorded', 'skipped', 'failed'] as const
+export type RunRecordOutcome = (typeof runRecordOutcomes)[number]
+
+/** Why a run has no complete records. */
+export const runRecordReasons = [
+  'history_off',
+  'run_may_not_write',
+  'agent_outdated',
+  'agent_unreachable',
+  'agent_timeout',
+  'agent_fault',
+  'invalid_answer',
+  'quota_full',
+  'store_fault',
+  'platform_stopped',
+] as const
+export type RunRecordReason = (typeof runRecordReasons)[number]
+
+/**
+ * Why a restore leaves a path as it is. `left_out`: it is not part of records. `occupied`: something new is in the way.
+ * `denied`: it belongs to another user. `elsewhere`: it is on another file system.
+ */
+export const restoreConflictReasons = ['left_out', 'occupied', 'denied', 'elsewhere'] as const

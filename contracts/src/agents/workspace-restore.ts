@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { endpoint } from '../kit/endpoint.ts'
+import { AgentParams, Timestamp } from '../kit/primitives.ts'
+import { restoreConflictReasons } from './history.ts'
+import { FilePath } from './workspace.ts'
+import { HistoryRecord, PathBytes, shownPath } from './workspace-history.ts'
+
+const tag = 'History'
+const path = '/api/agents/{name}/history/restores'
+const count = z.number().int()
+
+/** What is restored, and to when: a record, or the workspace before or after a run. */
+export const RestoreTarget = z.object({
+  record: z.string().max(64).optional(),
+  run: z.string().max(64).optional(),
+  side: z.enum(['before', 'after']).default('before').describe('Only with `run`.'),
+  path: FilePath.optional().describe('A file or a folder; default: the whole workspace.'),
+  path_bytes: PathBytes.optional(),
+})
+export type RestoreTarget = z.output<typeof RestoreTarget>
+
+const summary = {
+  added: count,
+  changed: count,
+  attributes: count,
+  deleted: count,
+  conflicts: z
+    .array(z.object({ ...shownPath, reason: z.enum(restoreConflictReasons) }))
+    .describe('The first paths that stay as they are.'),
+  conflict_count: count,
+}
+
+export const RestorePreview = z.object({
+  record: HistoryRecord,
+  ...summary,
+  changes: z.array(
+    z.object({
+      ...shownPath,
+      kind: z.enum(['file', 'folder', 'link']),
+      change: z.enum(['added', 'changed', 'attributes', 'deleted']),
+    }),
+  ),
+  total: count.describe('All changes; the list has the first 1,000.'),
+})
+export type RestorePreview = z.output<typeof RestorePreview>
+
+export const restoreProgress = ['waiting', 'applying', 'restored', 'unchanged', 'failed'] as const
+export const Restore = z.object({
+  id: z.string(),
+  record: z.string(),
+  state: z
+    .enum(restoreProgress)
+    .describe('`waiting`: runs are still working. `unchanged` and `failed`: the workspace is as it was.'),
+  reason: z.string().nullable().describe('Why it failed, or what it waits for.'),
+  undo_record: z.string().nullable().describe('The record made before it: restore that one to undo it.'),
+  started_at: Timestamp,
+  ended_at: Timestamp.nullable(),
+  ...summary,
+})
+export type Restore = z.output<typeof Restore>
+
+const access = { who: 'owner', gate: 'person' } as const
+const fails = [
+  'agent_not_found',
+  'record_not_found',
+  'execution_not_found',
+  'protected_path',
+  'agent_stopped',
+  'agent_busy',
+  'agent_unresponsive',
+  'agent_program_outdated',
+  'conflict',
+] as const
+
+export const previewRestore = endpoint({
+  id: 'previewRestore',
+  method: 'POST',
+  path: `${path}/preview`,
+  summary: 'What a restore would change',
+  tag,
+  access,
+  params: AgentParams,
+  body: RestoreTarget,
+  strict: true,
+  returns: RestorePreview,
+  fails,
+  audit: { type: 'configuration', action: 'preview_restore' },
+})
+
+export const startRestore = endpoint({
+  id: 'startRestore',
+  method: 'POST',
+  path,
+  summary: 'Restore the workspace, a folder or a file',
+  description: 'The workspace is recorded before, so that the restore can be undone.',
+  tag,
+  access,
+  params: AgentParams,
+  body: RestoreTarget.extend({
+    when_busy: z
+      .enum(['wait', 'stop', 'refuse'])
+      .default('refuse')
+      .describe('While runs work: wait for them, stop them, or fail with `agent_busy`.'),
+  }),
+  strict: true,
+  status: 202,
+  returns: Restore,
+  fails,
+  audit: { type: 'configuration', action: 'restore_workspace' },
+})
+
+export const getRestore = endpoint({
+  id: 'getRestore',
+  method: 'GET',
+  path: `${path}/{restore}`,
+  summary: 'The state of a restore',
+  tag,
+  access: { who: 'owner' },
+  params: AgentParams.extend({ restore: z.string() }),
+  returns: Restore,
+  fails: ['agent_not_found', 'not_found'],
+})

@@ -1,0 +1,96 @@
+/** What a record of a workspace contains. Names are bytes as characters (latin1), so that any name survives. */
+export type HistoryRules = {
+  /** Patterns of `find`. With a slash they match the path from the workspace's root, otherwise any name. */
+  patterns: readonly string[]
+  /** Larger files are left out. */
+  max_file_bytes: number
+}
+
+export const defaultHistoryRules: HistoryRules = {
+  patterns: ['node_modules', '.venv', '__pycache__', '.cache', '.npm', '.tmp', '.local/share/pnpm'],
+  max_file_bytes: 256 * 1024 * 1024,
+}
+
+/** `owner` is false for entries of another user: what they wrote must never become the owner's. */
+export type HistoryEntry = {
+  path: string
+  kind: 'file' | 'folder' | 'link'
+  /** Permission bits; 0o777 for links. */
+  mode: number
+  owner: boolean
+  /** Bytes of a file; of a link, the length of its target. */
+  size: number
+  sparse: boolean
+}
+
+/** `rule`: a pattern of the owner. `special`: a socket, pipe or device. */
+export type LeftOutReason = 'rule' | 'size' | 'special' | 'unreadable'
+export type LeftOutPath = { path: string; reason: LeftOutReason }
+
+const maxPatterns = 100
+const maxPatternLength = 200
+/** Matching takes exponential time in the number of stars. */
+const maxStars = 4
+
+/** Returns why a pattern is invalid, or null. */
+export function historyPatternFault(pattern: string): string | null {
+  if (pattern === '' || pattern.length > maxPatternLength) return 'must have 1 to 200 characters'
+  if (/[\x00-\x1f\x7f]/.test(pattern)) return 'must not contain control characters'
+  if (pattern.split('*').length - 1 > maxStars) return 'must contain at most 4 stars'
+  const parts = pattern.split('/')
+  if (parts.some((part) => part === '' || part === '.' || part === '..'))
+    return 'must be relative, without empty parts, "." and ".."'
+  return null
+}
+
+/** Returns why rules are invalid, naming the field, or null. */
+export function historyRulesFault(rules: HistoryRules): string | null {
+  if (rules.patterns.length > maxPatterns) return `"patterns" must have at most ${maxPatterns} entries.`
+  for (const pattern of rules.patterns) {
+    const fault = historyPatternFault(pattern)
+    if (fault) return `"patterns": "${pattern.slice(0, 50)}" ${fault}.`
+  }
+  if (!Number.isSafeInteger(rules.max_file_bytes) || rules.max_file_bytes < 0)
+    return '"max_file_bytes" must be a whole number of at least 0.'
+  return null
+}
+
+/** Limits of one answer: names and entries of a page, bytes of contents before base64, and named omitted paths. */
+export const historyPageEntries = 2000
+export const historyReadBytes = 512 * 1024
+export const historyReadFiles = 500
+export const maxLeftOutPaths = 100
+
+/**
+ * Compares the workspace with one of these records, newest first. An agent has one scan at a time: a newer one closes
+ * it, as does the end of the link.
+ */
+export type HistoryScan = { t: 'history.scan'; rules: HistoryRules; bases: readonly string[] }
+export type HistoryScanAnswer = {
+  /** Null: nothing differs from the base. */
+  handle: string | null
+  /** Null: the agent knows none of the records, so everything is new. */
+  base: string | null
+  left_out: { paths: LeftOutPath[]; count: number }
+}
+/** Reads the difference from a position on: paths that are gone, then entries that came. */
+export type HistoryPage = { t: 'history.page'; handle: string; offset: number }
+/** Folders come before their content. An empty page is the end. */
+export type HistoryPageAnswer = { gone: string[]; came: ScannedEntry[] }
+export type ScannedEntry = HistoryEntry & {
+  /** Path of the base that probably has the same content; absent without one. */
+  from?: string | undefined
+}
+/** Asks for the SHA-256 of an entry's content, as git names it. `at` counts entries that came. */
+export type HistoryDigest = { t: 'history.digest'; handle: string; at: number }
+/** Null: it can no longer be read. */
+export type HistoryDigestAnswer = { digest: string | null }
+/** Reads the contents of entries in this order, the first one from `offset` on. The answer may end before the list. */
+export type HistoryRead = { t: 'history.read'; handle: string; at: readonly number[]; offset: number }
+export type HistoryReadAnswer = { parts: HistoryPart[] }
+/** `failed`: the content can no longer be read. */
+export type HistoryPart = { at: number; data_base64: string; state: 'more' | 'end' | 'failed' }
+/** The scan was stored as this record, or equals it. */
+export type HistoryCommit = { t: 'history.commit'; handle: string; record: string }
+/** Unknown handles are ignored. */
+export type HistoryClose = { t: 'history.close'; handle: string }

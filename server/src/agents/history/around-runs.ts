@@ -1,0 +1,201 @@
+import type { RecordReason, RunRecordReason } from '@roost/contracts/agents/history'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { MadeRecord, RecordRequest } from './record.ts'
+import { reasonOf } from './rules.ts'
+import { historyStore, maxNamedRuns } from './store.ts'
+import type { RunRecordsRow } from './tables.ts'
+
+/** Records the workspace before and after runs. Runs that overlap share their records. */
+export type RunRecording = {
+  /**
+   * Called before an agent claims runs, with the ids of its running ones. Returns false while a record is being made:
+   * the agent is woken after it. A record that takes too long is not waited for.
+   */
+  mayClaim(agentId: string, runs: { running: readonly string[]; waiting: number }): Promise<boolean>
+  /** Called before claimed runs are handed to their agent. */
+  started(agentId: string, runs: readonly StartedRun[]): Promise<void>
+}
+
+export type StartedRun = { id: string; mayWrite: boolean }
+
+export type AroundRunsDeps = {
+  db: Db
+  clock: Clock
+  log: Pick<Log, 'warn' | 'debug'>
+  link: Pick<AgentLink, 'wake'>
+  isOn(agentId: string): Promise<boolean>
+  make(agentId: string, request: RecordRequest): Promise<MadeRecord>
+  /** The quota was reached; older records may be removed. */
+  full(agentId: string): void
+  made(result: 'new' | 'unchanged' | RunRecordReason | 'link_lost', seconds: number): void
+}
+
+/** A record that is being made. `isLate`: its turn did not wait for it. `isAwaited`: a claim got nothing. */
+type Work = { kind: 'before_run' | 'after_run'; settled: Promise<void>; isLate: boolean; isAwaited: boolean }
+/** What the next run gets as the record before it. */
+type Before = { id: string } | { reason: RunRecordReason }
+
+/** How long a claim waits; the agent expects its answer within `answerSeconds`. */
+const claimWaitMs = 10_000
+/** How long a turn waits altogether. */
+const maxTurnWaitMs = 120_000
+
+export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
+  const { db, clock, log, link } = deps
+  const store = historyStore(db)
+  const works = new Map<string, Work>()
+  const prepared = new Map<string, Before>()
+
+  /** Starts the record that is due; null without one. */
+  async function begin(
+    agentId: string,
+    { running, waiting }: { running: readonly string[]; waiting: number },
+  ): Promise<Work | null> {
+    const open = await store.openRuns(agentId)
+    const ended = open.filter(({ execution_id }) => !running.includes(execution_id))
+    await store.endRuns(
+      ended.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id),
+      timestamp(clock.now()),
+    )
+    const isBusy = ended.length < open.length
+    if (isBusy || (open.length === 0 && waiting === 0)) return null
+    return works.get(agentId) ?? start(agentId, open)
+  }
+
+  function start(agentId: string, group: readonly RunRecordsRow[]): Work {
+    const over = new AbortController()
+    const work: Work = {
+      kind: group.length > 0 ? 'after_run' : 'before_run',
+      settled: Promise.resolve(),
+      isLate: false,
+      isAwaited: false,
+    }
+    works.set(agentId, work)
+    const ids = group.map(({ execution_id }) => execution_id)
+    work.settled = record(agentId, work, ids).finally(() => {
+      over.abort()
+      works.delete(agentId)
+      if (work.isAwaited) link.wake(agentId)
+    })
+    void clock.wait(maxTurnWaitMs, over.signal).then(() => {
+      if (!over.signal.aborted) void giveUp(agentId, work, ids)
+    })
+    return work
+  }
+
+  async function record(agentId: string, work: Work, ids: readonly string[]): Promise<void> {
+    const begin = clock.now().getTime()
+    const seconds = () => (clock.now().getTime() - begin) / 1000
+    // What changes during the record may be part of it.
+    const reason = (): RecordReason => (work.isLate ? 'demand' : work.kind)
+    try {
+      const { record, isNew } = await deps.make(agentId, { reason })
+      await store.completeRuns(ids, { after: record.id })
+      if (!work.isLate) prepared.set(agentId, { id: record.id })
+      deps.made(isNew ? 'new' : 'unchanged', seconds())
+    } catch (error) {
+      const failed = reasonOf(error)
+      deps.made(failed ?? 'link_lost', seconds())
+      // The agent claims again on its next link, and the record is made then.
+      if (failed === null) return
+      const isExpected = failed === 'agent_outdated' || failed === 'quota_full'
+      log[isExpected ? 'debug' : 'warn'](
+        { err: error, agent_id: agentId, reason: failed },
+        'a workspace was not recorded',
+      )
+      if (failed === 'quota_full') deps.full(agentId)
+      await fail(agentId, ids, failed)
+    }
+  }
+
+  async function fail(agentId: string, ids: readonly string[], reason: RunRecordReason): Promise<void> {
+    prepared.set(agentId, { reason })
+    await store.completeRuns(ids, { reason })
+  }
+
+  /** The turn starts without a record before it; the record is completed for the next one. */
+  async function giveUp(agentId: string, work: Work, ids: readonly string[]): Promise<void> {
+    work.isLate = true
+    log.warn({ agent_id: agentId }, 'a workspace is recorded too slowly; its turn does not wait any longer')
+    await fail(agentId, ids, 'agent_timeout').catch((error: unknown) =>
+      log.warn({ err: error, agent_id: agentId }, 'the runs of a slow record could not be updated'),
+    )
+    link.wake(agentId)
+  }
+
+  /** Returns whether it was settled in time. */
+  async function settledSoon(work: Work): Promise<boolean> {
+    const over = new AbortController()
+    try {
+      return await Promise.race([
+        work.settled.then(() => true),
+        clock.wait(claimWaitMs, over.signal).then(() => false),
+      ])
+    } finally {
+      over.abort()
+    }
+  }
+
+  return {
+    async mayClaim(agentId, runs) {
+      if (!(await deps.isOn(agentId))) {
+        const open = await store.openRuns(agentId)
+        await fail(
+          agentId,
+          open.map(({ execution_id }) => execution_id),
+          'history_off',
+        )
+        return true
+      }
+      const work = works.get(agentId) ?? (await begin(agentId, runs))
+      if (!work || runs.waiting === 0 || work.isLate) return true
+      // The record after the last run is also the one before the next.
+      if ((await settledSoon(work)) || work.isLate || works.get(agentId) !== work) return true
+      work.isAwaited = true
+      return false
+    },
+
+    async started(agentId, runs) {
+      const before = prepared.get(agentId)
+      const isOff = before && 'reason' in before && before.reason === 'history_off'
+      await db.atomically(async (tx) => {
+        const on = historyStore(tx)
+        const ids = runs.map(({ id }) => id)
+        const open = (await on.openRuns(agentId)).filter(({ execution_id }) => !ids.includes(execution_id))
+        const shared = open[0]
+        const writing = isOff ? [] : runs.filter(({ mayWrite }) => mayWrite).map(({ id }) => id)
+        const others = (id: string) =>
+          [...open.map(({ execution_id }) => execution_id), ...writing].filter((each) => each !== id)
+        for (const { id, mayWrite } of runs) {
+          const row = blankRow(agentId, id, timestamp(clock.now()))
+          if (isOff) await on.beginRun({ ...row, outcome: 'skipped', reason: 'history_off' })
+          else if (!mayWrite) await on.beginRun({ ...row, outcome: 'skipped', reason: 'run_may_not_write' })
+          else
+            await on.beginRun({
+              ...row,
+              ...(shared ? { before_id: shared.before_id, reason: shared.reason } : columnsOf(before)),
+              overlapped: JSON.stringify(others(id).slice(0, maxNamedRuns)),
+              overlapped_count: others(id).length,
+            })
+        }
+        for (const { execution_id } of open) await on.addOverlap(execution_id, writing)
+      })
+      prepared.delete(agentId)
+    },
+  }
+}
+
+function columnsOf(before: Before | undefined): Pick<RunRecordsRow, 'before_id' | 'reason'> {
+  if (!before) return { before_id: null, reason: 'platform_stopped' }
+  return 'id' in before ? { before_id: before.id, reason: null } : { before_id: null, reason: before.reason }
+}
+
+function blankRow(agent_id: string, execution_id: string, started_at: string): RunRecordsRow {
+  return {
+    ...{ execution_id, agent_id, outcome: 'recording', reason: null, before_id: null, after_id: null },
+    ...{ overlapped: '[]', overlapped_count: 0, started_at, ended_at: null },
+  }
+}

@@ -1,0 +1,69 @@
+import type { HistorySettings, HistorySettingsPatch } from '@roost/contracts/agents/workspace-history'
+import { defaultHistoryRules, type HistoryRules, historyRulesFault } from '@roost/contracts/link/history'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { historyStore } from './store.ts'
+import type { HistorySettingsRow } from './tables.ts'
+
+export type HistorySettingsService = {
+  view(agentId: string): Promise<HistorySettings>
+  /** Throws `admin_required` for a quota of anyone but an admin, and `validation_error`. */
+  change(agentId: string, patch: HistorySettingsPatch, isAdmin: boolean): Promise<HistorySettings>
+}
+
+export function createHistorySettings({
+  db,
+  clock,
+}: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+}): HistorySettingsService {
+  const stored = async (agentId: string) => (await historyStore(db).settings(agentId)) ?? unset(agentId)
+
+  return {
+    view: async (agentId) => viewOf(await stored(agentId)),
+
+    async change(agentId, { enabled, rules, quota_bytes }, isAdmin) {
+      const before = await stored(agentId)
+      if (quota_bytes !== undefined && quota_bytes !== before.quota_bytes && !isAdmin)
+        throw new Fault('admin_required', 'Only an admin may change the quota of the history.')
+      const row = {
+        ...before,
+        is_on: (enabled ?? before.is_on === 1) ? 1 : 0,
+        rules: rules === undefined ? before.rules : rules && JSON.stringify(inBytes(rules)),
+        quota_bytes: quota_bytes === undefined ? before.quota_bytes : quota_bytes,
+        updated_at: clock.now().toISOString(),
+      }
+      await historyStore(db).putSettings(row)
+      return viewOf(row)
+    },
+  }
+}
+
+const unset = (agent_id: string): HistorySettingsRow => ({
+  ...{ agent_id, is_on: 1, rules: null, quota_bytes: null, updated_at: '' },
+})
+
+function viewOf({ is_on, rules, quota_bytes }: HistorySettingsRow): HistorySettings {
+  const shown = (bytes: HistoryRules) => ({
+    patterns: bytes.patterns.map((pattern) => Buffer.from(pattern, 'latin1').toString('utf8')),
+    max_file_bytes: bytes.max_file_bytes,
+  })
+  return {
+    enabled: is_on === 1,
+    // Written by this service.
+    rules: shown(rules === null ? defaultHistoryRules : (JSON.parse(rules) as HistoryRules)),
+    default_rules: shown(defaultHistoryRules),
+    is_default_rules: rules === null,
+    quota_bytes,
+  }
+}
+
+/** Rules name bytes as characters, like the paths that they match. */
+function inBytes(rules: HistoryRules): HistoryRules {
+  const patterns = rules.patterns.map((pattern) => Buffer.from(pattern, 'utf8').toString('latin1'))
+  const fault = historyRulesFault({ ...rules, patterns })
+  if (fault) throw new Fault('validation_error', fault)
+  return { ...rules, patterns }
+}

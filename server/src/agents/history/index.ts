@@ -1,0 +1,22 @@
+/**
+ * History: records of an agent's workspace before and after its runs. Owns the tables `workspace_records`,
+ * `run_workspace_records` and `workspace_history_settings`. The contents are in the port `workspace-history`.
+ *
+ * A run never fails because of its records: what is missing is named in its row.
+ */
+
+export type { RunRecording, StartedRun } from './around-runs.ts'
+export { createHistorySettings, type HistorySettingsService } from './history-settings.ts'
+export { createHistoryReader, type HistoryReader } from './reader.ts'
+export type { MadeRecord, RecordRequest } from './record.ts'
+export { type RestoreRequest, type Restores, restoreRoutes } from './restore-routes.ts'
+export { historyRoutes } from './routes.ts'
+export { reasonOf, storeName } from './rules.ts'
+export {
+  type AgentHistory,
+  type AgentHistoryDeps,
+  createAgentHistory,
+  type HistorySettings,
+} from './service.ts'
+export { historyStore, maxNamedRuns, type RecordsPage } from './store.ts'
+export type { HistorySettingsRow, RecordRow, RunRecordsRow } from './tables.ts'

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { HistoryPageAnswer, HistoryReadAnswer } from '@roost/contracts/link/history'
+import { createFakeAgentLink, type FakeAnswers } from '../../ports/agent-link/fake.ts'
+import { LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
+import type { Draft } from '../../ports/workspace-history/port.ts'
+import { openTestDatabase } from '../../test/dialects.ts'
+import { openAgents } from '../test/world.ts'
+import { pullScan } from './pull.ts'
+import { reasonOf, storeName } from './rules.ts'
+import { historyStore } from './store.ts'
+import { linkWorkspace } from './test/linked-workspace.ts'
+
+const onDemand = { reason: () => 'demand' as const }
+const afterRun = { reason: () => 'after_run' as const }
+
+async function openWorld(options: Parameters<typeof openAgents>[1] & { answers?: FakeAnswers } = {}) {
+  const world = await openAgents(await openTestDatabase(), options)
+  const { key } = await world.person('admin')
+  await world.request(key, 'POST', '/api/agents', { name: 'ada' })
+  const { id } = await world.row('ada')
+  const workspace = linkWorkspace(world.link, id, options.answers)
+  const { history } = world.area
+  const write = (name: string, content: string | Buffer) => {
+    writeFileSync(join(workspace.home, name), content)
+    workspace.wrote()
+  }
+  return {
+    ...{ world, key, id, history, write, workspace },
+    store: historyStore(world.db),
+    calls: (t: string) => world.link.calls.filter((call) => call.t === t).length,
+    async [Symbol.asyncDispose]() {
+      await workspace[Symbol.asyncDispose]()
+      await world[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('a record has the difference to the one before it, and what is left out', async () => {
+  await using t = await openWorld()
+  mkdirSync(join(t.workspace.home, 'node_modules'))
+  mkdirSync(join(t.workspace.home, 'src'))
+  for (const name of ['a', 'b', 'c', 'src/d']) t.write(name, name)
+  symlinkSync('a', join(t.workspace.home, 'link'))
+  t.write('large', Buffer.alloc(3 * 1024 * 1024, 'x'))
+  const first = await t.history.make(t.id, afterRun)
+  assert.deepEqual([first.isNew, first.record.base_id, first.record.number], [true, null, 1])
+  assert.deepEqual(JSON.parse(first.record.left_out), [{ path: 'node_modules', reason: 'rule' }])
+  assert.ok(first.record.received_bytes > 3 * 1024 * 1024)
+
+  t.write('a', 'changed')
+  t.write('new', 'new')
+  chmodSync(join(t.workspace.home, 'b'), 0o700)
+  rmSync(join(t.workspace.home, 'c'))
+  renameSync(join(t.workspace.home, 'large'), join(t.workspace.home, 'moved'))
+  const { record } = await t.history.make(t.id, afterRun)
+  const { base_id, is_changed, added, changed, deleted, renamed } = record
+  assert.deepEqual(
+    { base_id, is_changed, added, changed, deleted, renamed },
+    { base_id: first.record.id, is_changed: 1, added: 1, changed: 2, deleted: 1, renamed: 1 },
+  )
+  assert.ok(record.received_bytes < 10_000, 'the moved file is not sent again')
+})
+
+test('without a change runs share the latest record, and a record on demand is a new one', async () => {
+  await using t = await openWorld()
+  t.write('a', 'a')
+  const { record } = await t.history.make(t.id, afterRun)
+  const opened = t.calls('history.page')
+  assert.deepEqual(await t.history.make(t.id, afterRun), { record, isNew: false })
+  t.workspace.wrote()
+  assert.deepEqual(await t.history.make(t.id, afterRun), { record, isNew: false })
+  assert.equal(t.calls('history.page'), opened, 'nothing was pulled')
+  // A new time without a new content.
+  t.write('a', 'a')
+  assert.deepEqual(await t.history.make(t.id, afterRun), { record, isNew: false })
+  const demanded = await t.history.make(t.id, { ...onDemand, sourceId: record.id })
+  assert.deepEqual(
+    [demanded.isNew, demanded.record.is_changed, demanded.record.source_id],
+    [true, 0, record.id],
+  )
+})
+
+test('an agent that missed the end of a record continues from the one before it', async () => {
+  await using t = await openWorld()
+  t.write('a', 'a')
+  const first = await t.history.make(t.id, afterRun)
+  const { 'history.commit': commit, ...others } = t.workspace.answers
+  t.world.link.link(t.id, others)
+  t.write('b', 'b')
+  await t.history.make(t.id, afterRun)
+  t.world.link.link(t.id, { ...others, ...(commit && { 'history.commit': commit }) })
+  t.write('c', 'c')
+  const pages = t.calls('history.read')
+  const { record } = await t.history.make(t.id, afterRun)
+  assert.deepEqual([record.number, record.added, record.deleted], [3, 1, 0])
+  assert.equal(t.calls('history.read'), pages + 1, 'only b and c are sent')
+  assert.notEqual(record.base_id, first.record.id)
+})
+
+test('records of one agent are made one after another', async () => {
+  await using t = await openWorld()
+  t.write('a', 'a')
+  const made = await Promise.all([1, 2, 3].map(() => t.history.make(t.id, onDemand)))
+  assert.deepEqual(
+    made.map(({ record }) => record.number),
+    [1, 2, 3],
+  )
+})
+
+test('a lost store is filled again from nothing', async () => {
+  await using t = await openWorld()
+  t.write('a', 'a')
+  const { record } = await t.history.make(t.id, afterRun)
+  await t.world.history.remove(storeName(t.id), [record.id])
+  t.write('b', 'b')
+  const again = await t.history.make(t.id, afterRun)
+  assert.deepEqual([again.isNew, again.record.base_id], [true, null])
+  const files = await t.world.history.list({ agent: storeName(t.id), record: again.record.id }, '')
+  assert.deepEqual(
+    files?.map(({ path }) => path),
+    ['a', 'b'],
+  )
+})
+
+test('a full quota refuses the record and leaves nothing', async () => {
+  await using t = await openWorld({ historyQuota: 10_000 })
+  t.write('a', Buffer.alloc(50_000, 'x'))
+  await assert.rejects(t.history.make(t.id, afterRun), { name: 'HistoryFull' })
+  assert.deepEqual([await t.store.latest(t.id), await t.world.history.records()], [null, []])
+  rmSync(join(t.workspace.home, 'a'))
+  t.write('b', 'small')
+  assert.equal((await t.history.make(t.id, afterRun)).isNew, true)
+})
+
+test('faults have names', () => {
+  const fault = (code: 'unknown_message' | 'io_error') => new LinkFault({ code, message: '' })
+  const cases: [unknown, string | null][] = [
+    [new LinkDown(), null],
+    [new LinkTimeout(), 'agent_timeout'],
+    [new DOMException('', 'TimeoutError'), 'agent_timeout'],
+    [fault('unknown_message'), 'agent_outdated'],
+    [fault('io_error'), 'agent_fault'],
+    [new Error('disk'), 'store_fault'],
+  ]
+  for (const [error, reason] of cases) assert.equal(reasonOf(error), reason)
+})
+
+const entry = { kind: 'file' as const, mode: 0o644, owner: true, size: 1, sparse: false }
+const page = (came: HistoryPageAnswer['came'], gone: string[] = []) => ({ came, gone })
+const scanned = { handle: 'h', base: null, left_out: { paths: [], count: 0 } }
+const byte = Buffer.from('x').toString('base64')
+
+/** Each answer contradicts another one or the rules of the store. */
+const hostile: Record<string, FakeAnswers> = {
+  'a base of somebody else': { 'history.scan': async () => ({ ...scanned, base: 'other' }) },
+  'no base and no scan': { 'history.scan': async () => ({ ...scanned, handle: null }) },
+  'a path upwards': pages(page([{ ...entry, path: '../x' }])),
+  'an absolute path': pages(page([{ ...entry, path: '/x' }])),
+  'a file without its folder': pages(page([{ ...entry, path: 'none/x' }])),
+  'a file below a file': pages(
+    page([
+      { ...entry, path: 'a' },
+      { ...entry, path: 'a/b' },
+    ]),
+  ),
+  'a removed path without a base': pages(page([], ['x'])),
+  'contents of another file': reads({ at: 7, data_base64: byte, state: 'end' }),
+  'no contents': reads(),
+  'an endless empty content': reads({ at: 0, data_base64: '', state: 'more' }),
+}
+
+function pages(...all: HistoryPageAnswer[]): FakeAnswers {
+  let next = 0
+  return {
+    'history.page': async () => all[next++] ?? page([]),
+    'history.read': async ({ at }) => ({
+      parts: at.map((each) => ({ at: each, data_base64: byte, state: 'end' })),
+    }),
+  }
+}
+
+function reads(...parts: HistoryReadAnswer['parts']): FakeAnswers {
+  return { ...pages(page([{ ...entry, path: 'a' }])), 'history.read': async () => ({ parts }) }
+}
+
+test('a hostile agent gets no record and leaves nothing', async () => {
+  await using t = await openWorld()
+  for (const [what, answers] of Object.entries(hostile)) {
+    t.world.link.link(t.id, { 'history.scan': async () => scanned, ...answers })
+    const error = await t.history.make(t.id, afterRun).then(
+      () => assert.fail(what),
+      (thrown: unknown) => thrown,
+    )
+    assert.equal(reasonOf(error), 'invalid_answer', `${what}: ${error}`)
+  }
+  assert.deepEqual([await t.store.latest(t.id), await t.world.history.records()], [null, []])
+})
+
+test('a scan without an end is given up', async () => {
+  let pulled = 0
+  const draft: Omit<Draft, 'commit'> = {
+    remove: async () => {},
+    folder: async () => void (pulled += 1),
+    keep: async () => false,
+    put: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  }
+  const folders = Array.from({ length: 2000 }, () => ({ ...entry, kind: 'folder' as const, path: 'a' }))
+  const link = createFakeAgentLink()
+  link.link('a1', { 'history.page': async () => page(folders) })
+  const { signal } = new AbortController()
+  await assert.rejects(pullScan({ agentId: 'a1', handle: 'h', base: null, draft, link, signal }), /too many/)
+  assert.ok(pulled <= 300_000, String(pulled))
+})

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import type { RecordReason } from '@roost/contracts/agents/history'
+import { type HistoryRules, type LeftOutPath, maxLeftOutPaths } from '@roost/contracts/link/history'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { TurnsByKey } from '../../kit/turns.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { InvalidAnswer, pullScan } from './pull.ts'
+import { countsOf, storeName } from './rules.ts'
+import { historyStore } from './store.ts'
+import type { RecordRow } from './tables.ts'
+
+export type MakeRecordDeps = {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  link: Pick<AgentLink, 'call'>
+  history: WorkspaceHistory
+  /** Records of one agent are made one after another. */
+  turns: TurnsByKey
+  rulesOf(agentId: string): Promise<HistoryRules>
+  /** Bytes that the agent's next record may have. */
+  roomOf(agentId: string): Promise<number>
+  /** The store has received this much for the agent. */
+  received(agentId: string, bytes: number): void
+}
+
+export type RecordRequest = {
+  /** Called when the record is stored, because a slow record may have another reason by then. */
+  reason(): RecordReason
+  /** The record that the workspace was filled from, by a restore or a fork. */
+  sourceId?: string
+  /** Account that asked for it. */
+  pinnedBy?: string
+  signal?: AbortSignal
+}
+
+export type MadeRecord = {
+  record: RecordRow
+  /** False: it equals the latest record, which is returned. */
+  isNew: boolean
+}
+
+/** A scan of 600,000 entries on a slow disk. */
+const scanSeconds = 10 * 60
+const limitMs = 30 * 60_000
+/** The agent's index may belong to an earlier record, if the platform was killed before it told the agent. */
+const knownBases = 5
+
+/**
+ * Records the workspace of a linked agent. Without any change, runs share the latest record; other reasons always make a
+ * new one. Throws what `reasonOf` names.
+ */
+export function createMakeRecord(deps: MakeRecordDeps) {
+  const { db, clock, link, history, turns } = deps
+  const store = historyStore(db)
+
+  /** `lost`: records whose content the store no longer has. */
+  async function make(
+    agentId: string,
+    request: RecordRequest,
+    lost: readonly string[] = [],
+  ): Promise<MadeRecord> {
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(limitMs),
+      ...(request.signal ? [request.signal] : []),
+    ])
+    const recent = await store.list(agentId, { before: null, limit: knownBases })
+    const known = recent.map(({ id }) => id).filter((id) => !lost.includes(id))
+    const [latest = null] = recent
+    const scan = await link.call(
+      agentId,
+      'history.scan',
+      { rules: await deps.rulesOf(agentId), bases: known },
+      { signal, timeoutSeconds: scanSeconds },
+    )
+    if (scan.base !== null ? !known.includes(scan.base) : scan.handle === null)
+      throw new InvalidAnswer('The scan names another base.')
+    const { handle, base } = scan
+    if (handle === null && latest && base === latest.id && mayShare(request))
+      return { record: latest, isNew: false }
+    try {
+      const opened = await openDraft(agentId, base)
+      if (opened)
+        return await fill(opened, { agentId, handle, base, latest, leftOut: scan.left_out, request, signal })
+    } finally {
+      if (handle !== null) void link.call(agentId, 'history.close', { handle }).catch(() => {})
+    }
+    return make(agentId, request, [...lost, base ?? ''])
+  }
+
+  async function openDraft(agentId: string, base: string | null) {
+    const maxBytes = await deps.roomOf(agentId)
+    if (maxBytes === 0) throw new HistoryFull()
+    try {
+      return await history.open({ agent: storeName(agentId), base, maxBytes })
+    } catch (error) {
+      if (error instanceof UnknownRecord && base !== null) return null
+      throw error
+    }
+  }
+
+  async function fill(
+    draft: Awaited<ReturnType<WorkspaceHistory['open']>>,
+    scan: {
+      agentId: string
+      handle: string | null
+      base: string | null
+      latest: RecordRow | null
+      leftOut: { paths: LeftOutPath[]; count: number }
+      request: RecordRequest
+      signal: AbortSignal
+    },
+  ): Promise<MadeRecord> {
+    await using opened = draft
+    const { agentId, handle, base, latest, leftOut, request, signal } = scan
+    const unreadable =
+      handle === null ? [] : await pullScan({ agentId, handle, base, draft: opened, link, signal })
+    signal.throwIfAborted()
+    const id = randomUUID()
+    const { receivedBytes, isChanged } = await opened.commit(id)
+    const agent = storeName(agentId)
+    deps.received(agentId, receivedBytes)
+    if (!isChanged && latest && base === latest.id && mayShare(request)) {
+      await history.remove(agent, [id])
+      await tell(agentId, handle, latest.id)
+      return { record: latest, isNew: false }
+    }
+    const before = latest && (await history.list({ agent, record: latest.id }, '')) ? latest : null
+    const counts = countsOf(before ? await history.changes(agent, before.id, id) : [])
+    const record = await db.atomically((tx) =>
+      historyStore(tx).insert({
+        ...{ id, agent_id: agentId, reason: request.reason(), created_at: timestamp(clock.now()) },
+        ...{ base_id: before?.id ?? null, source_id: request.sourceId ?? null },
+        ...counts,
+        is_changed: before === null || before.id !== base || isChanged ? 1 : 0,
+        received_bytes: receivedBytes,
+        left_out: JSON.stringify([...unreadable, ...leftOut.paths].slice(0, maxLeftOutPaths)),
+        left_out_count: leftOut.count + unreadable.length,
+        ...{ pinned: request.pinnedBy ? 1 : 0, pinned_by: request.pinnedBy ?? null },
+      }),
+    )
+    await tell(agentId, handle, id)
+    return { record, isNew: true }
+  }
+
+  /** If the agent does not learn it, its next scan is compared with an earlier record. */
+  async function tell(agentId: string, handle: string | null, record: string): Promise<void> {
+    if (handle !== null) await link.call(agentId, 'history.commit', { handle, record }).catch(() => {})
+  }
+
+  return (agentId: string, request: RecordRequest): Promise<MadeRecord> =>
+    turns(agentId, () => make(agentId, request))
+}
+
+function mayShare({ reason, sourceId }: RecordRequest): boolean {
+  return sourceId === undefined && ['before_run', 'after_run', 'before_restore'].includes(reason())
+}

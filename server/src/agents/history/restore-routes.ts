@@ -1,0 +1,82 @@
+import {
+  getRestore,
+  previewRestore,
+  type Restore,
+  type RestorePreview,
+  type RestoreTarget,
+  startRestore,
+} from '@roost/contracts/agents/workspace-restore'
+import type { LeftOutPath } from '@roost/contracts/link/history'
+import { agentRoute, type Route } from '../../http/route.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { recordPathOf } from './paths.ts'
+import { historyStore } from './store.ts'
+import type { RecordRow } from './tables.ts'
+
+/** `paths` are bytes as characters; the empty path means everything. */
+export type RestoreRequest = {
+  agentId: string
+  record: RecordRow
+  paths: readonly string[]
+  /** Paths that the record left out, as far as it names them. */
+  leftOut: readonly string[]
+}
+
+/** Restores workspaces. Sees to it that no run works meanwhile, and records the workspace before and after. */
+export type Restores = {
+  preview(request: RestoreRequest, signal: AbortSignal): Promise<RestorePreview>
+  /** Returns as soon as it is accepted. Throws `agent_busy` with `refuse`. */
+  start(
+    request: RestoreRequest,
+    options: { whenBusy: 'wait' | 'stop' | 'refuse'; by: SignedIn },
+  ): Promise<Restore>
+  /** Null for an unknown one, or one of another agent. */
+  state(agentId: string, restoreId: string): Promise<Restore | null>
+}
+
+export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }): Route[] {
+  const store = historyStore(db)
+
+  async function recordOf(agentId: string, { record, run, side }: RestoreTarget): Promise<RecordRow> {
+    if ((record === undefined) === (run === undefined))
+      throw new Fault('validation_error', 'The body needs either "record" or "run".')
+    const id = record ?? (await recordOfRun(agentId, run ?? '', side))
+    const row = await store.record(agentId, id)
+    if (!row) throw new Fault('record_not_found')
+    return row
+  }
+
+  async function recordOfRun(agentId: string, run: string, side: RestoreTarget['side']): Promise<string> {
+    const row = await store.runOf(run)
+    if (row?.agent_id !== agentId) throw new Fault('execution_not_found')
+    const id = side === 'before' ? row.before_id : row.after_id
+    if (id === null) throw new Fault('record_not_found', `There is no record ${side} this run.`)
+    return id
+  }
+
+  async function requestOf(agentId: string, target: RestoreTarget): Promise<RestoreRequest> {
+    const record = await recordOf(agentId, target)
+    // Written by this platform.
+    const leftOut = (JSON.parse(record.left_out) as LeftOutPath[]).map(({ path }) => path)
+    return { agentId, record, paths: [recordPathOf(target, true)], leftOut }
+  }
+
+  return [
+    agentRoute(previewRestore, async ({ agent, body, request }) => {
+      request.note({ record: body.record, run: body.run, path: body.path })
+      return restores.preview(await requestOf(agent.id, body), request.signal)
+    }),
+    agentRoute(startRestore, async ({ agent, body, caller, request }) => {
+      const { when_busy: whenBusy, ...target } = body
+      request.note({ record: target.record, run: target.run, path: target.path, when_busy: whenBusy })
+      return restores.start(await requestOf(agent.id, target), { whenBusy, by: caller })
+    }),
+    agentRoute(getRestore, async ({ agent, params }) => {
+      const found = await restores.state(agent.id, params.restore)
+      if (!found) throw new Fault('not_found')
+      return found
+    }),
+  ]
+}

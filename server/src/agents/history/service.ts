@@ -1,0 +1,99 @@
+import { defaultHistoryRules, type HistoryRules, historyRulesFault } from '@roost/contracts/link/history'
+import type { Loop } from '../../background/loops.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Meters } from '../../kit/platform-meters.ts'
+import { createTurnsByKey } from '../../kit/turns.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { createAroundRuns, type RunRecording } from './around-runs.ts'
+import { createMakeRecord, type MadeRecord, type RecordRequest } from './record.ts'
+import { createHistoryRetention, type HistoryRetentionDeps } from './retention.ts'
+import { historyStore } from './store.ts'
+import type { HistorySettingsRow } from './tables.ts'
+import { createUses } from './use.ts'
+
+export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'uses' | 'log'> & {
+  clock: Clock
+  log: Parameters<typeof createAroundRuns>[0]['log'] & HistoryRetentionDeps['log']
+  link: Pick<AgentLink, 'call' | 'wake'>
+  history: WorkspaceHistory
+  meters: Pick<Meters, 'workspaceRecords' | 'workspaceRecordSeconds'>
+  /** Quotas in bytes: of an agent without its own, and of all agents together. 0 means unlimited. */
+  quotas: { agent: number; total: number }
+}
+
+export type HistorySettings = {
+  is_on: boolean
+  rules: HistoryRules
+  /** The agent's own quota; null for the installation's default, 0 for none. */
+  quota_bytes: number | null
+}
+
+export type AgentHistory = {
+  recording: RunRecording
+  /** Records the workspace of a linked agent. See `createMakeRecord`. */
+  make(agentId: string, request: RecordRequest): Promise<MadeRecord>
+  settings(agentId: string): Promise<HistorySettings>
+  /** The rules must be valid. */
+  putSettings(agentId: string, settings: HistorySettings): Promise<void>
+  loops: Loop[]
+}
+
+export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
+  const { db, clock, log, link, history, meters, quotas } = deps
+  const store = historyStore(db)
+
+  async function settings(agentId: string): Promise<HistorySettings> {
+    return settingsOf(await store.settings(agentId))
+  }
+
+  const uses = createUses({
+    history,
+    quotaOf: async (agentId) => (await settings(agentId)).quota_bytes ?? quotas.agent,
+    totalQuota: quotas.total,
+  })
+  const { trim, loops } = createHistoryRetention({ ...deps, uses })
+  const make = createMakeRecord({
+    ...{ db, clock, link, history },
+    turns: createTurnsByKey(),
+    rulesOf: async (agentId) => (await settings(agentId)).rules,
+    roomOf: uses.room,
+    received: uses.received,
+  })
+
+  return {
+    recording: createAroundRuns({
+      ...{ db, clock, log, link, make },
+      isOn: async (agentId) => (await settings(agentId)).is_on,
+      full(agentId) {
+        trim(agentId).catch((error: unknown) =>
+          log.warn({ err: error, agent_id: agentId }, 'old records of a workspace could not be removed'),
+        )
+      },
+      made(result, seconds) {
+        meters.workspaceRecords.add([result])
+        meters.workspaceRecordSeconds.observe([result], seconds)
+      },
+    }),
+    make,
+    settings,
+    async putSettings(agentId, { is_on, rules, quota_bytes }) {
+      await store.putSettings({
+        ...{ agent_id: agentId, is_on: is_on ? 1 : 0, quota_bytes },
+        rules: JSON.stringify(rules),
+        updated_at: timestamp(clock.now()),
+      })
+    },
+    loops,
+  }
+}
+
+/** Stored rules that are no longer valid count as the defaults. */
+function settingsOf(row: HistorySettingsRow | null): HistorySettings {
+  const rules = row?.rules ? (JSON.parse(row.rules) as HistoryRules) : defaultHistoryRules
+  return {
+    is_on: row === null || row.is_on === 1,
+    rules: historyRulesFault(rules) === null ? rules : defaultHistoryRules,
+    quota_bytes: row?.quota_bytes ?? null,
+  }
+}

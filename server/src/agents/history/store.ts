@@ -1,0 +1,250 @@
+import type { RunRecordOutcome, RunRecordReason } from '@roost/contracts/agents/history'
+import { sql } from 'kysely'
+import type { Executor } from '../../ports/database/port.ts'
+import type { HistorySettingsRow, HistoryTables, RecordRow, RunRecordsRow } from './tables.ts'
+
+/** Position in an agent's records, newest first. */
+export type RecordsPage = { before: number | null; limit: number }
+
+export type Removable = { agentId?: string; before?: string }
+
+/** Runs named in the record of a run; more are counted. */
+export const maxNamedRuns = 20
+
+/** All SQL about records of workspaces. */
+export function historyStore(executor: Executor) {
+  const db = executor.withTables<HistoryTables>()
+
+  function removable({ agentId, before }: Removable) {
+    return db
+      .selectFrom('workspace_records as r')
+      .where('r.pinned', '=', 0)
+      .$if(agentId !== undefined, (q) => q.where('r.agent_id', '=', agentId ?? ''))
+      .$if(before !== undefined, (q) => q.where('r.created_at', '<', before ?? ''))
+      .where((e) =>
+        e.exists(
+          e
+            .selectFrom('workspace_records as newer')
+            .select('newer.id')
+            .whereRef('newer.agent_id', '=', 'r.agent_id')
+            .whereRef('newer.number', '>', 'r.number'),
+        ),
+      )
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('run_workspace_records as run')
+              .select('run.execution_id')
+              .whereRef('run.before_id', '=', 'r.id')
+              .where('run.outcome', '=', 'recording'),
+          ),
+        ),
+      )
+  }
+
+  async function runOf(executionId: string): Promise<RunRecordsRow | null> {
+    const query = db.selectFrom('run_workspace_records').selectAll()
+    return (await query.where('execution_id', '=', executionId).executeTakeFirst()) ?? null
+  }
+
+  return {
+    /** Stores a record with the agent's next number. Records of one agent are made one after another. */
+    async insert(record: Omit<RecordRow, 'number'>): Promise<RecordRow> {
+      const { last } = await db
+        .selectFrom('workspace_records')
+        .select((e) => e.fn.max('number').as('last'))
+        .where('agent_id', '=', record.agent_id)
+        .executeTakeFirstOrThrow()
+      const row = { ...record, number: Number(last ?? 0) + 1 }
+      await db.insertInto('workspace_records').values(row).execute()
+      return row
+    },
+
+    /** A record of this agent; ids of other agents are unknown. */
+    async record(agentId: string, id: string): Promise<RecordRow | null> {
+      const query = db.selectFrom('workspace_records').selectAll()
+      const found = await query.where('id', '=', id).where('agent_id', '=', agentId).executeTakeFirst()
+      return found ? readRecord(found) : null
+    },
+
+    async latest(agentId: string): Promise<RecordRow | null> {
+      const query = db.selectFrom('workspace_records').selectAll().where('agent_id', '=', agentId)
+      const found = await query.orderBy('number', 'desc').limit(1).executeTakeFirst()
+      return found ? readRecord(found) : null
+    },
+
+    /** Newest first. */
+    async list(agentId: string, { before, limit }: RecordsPage): Promise<RecordRow[]> {
+      const rows = await db
+        .selectFrom('workspace_records')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .$if(before !== null, (q) => q.where('number', '<', before ?? 0))
+        .orderBy('number', 'desc')
+        .limit(limit)
+        .execute()
+      return rows.map(readRecord)
+    },
+
+    /** Pins a record, or unpins it with `by` null. Returns false for an unknown one. */
+    async pin(agentId: string, id: string, by: string | null): Promise<boolean> {
+      const done = await db
+        .updateTable('workspace_records')
+        .set({ pinned: by === null ? 0 : 1, pinned_by: by })
+        .where('id', '=', id)
+        .where('agent_id', '=', agentId)
+        .executeTakeFirst()
+      return done.numUpdatedRows > 0n
+    },
+
+    /**
+     * Records that retention may remove, oldest first: not pinned, not the latest of their agent, and not of a run that
+     * is still recorded. `before`: only older ones.
+     */
+    async removable(options: Removable & { limit: number }): Promise<RecordRow[]> {
+      const query = removable(options).selectAll('r').orderBy('r.created_at').orderBy('r.id')
+      return (await query.limit(options.limit).execute()).map(readRecord)
+    },
+
+    async countRemovable(before: string): Promise<number> {
+      const query = removable({ before }).select((e) => e.fn.countAll<number>().as('total'))
+      return Number((await query.executeTakeFirstOrThrow()).total)
+    },
+
+    async countAll(): Promise<number> {
+      const query = db.selectFrom('workspace_records').select((e) => e.fn.countAll<number>().as('total'))
+      return Number((await query.executeTakeFirstOrThrow()).total)
+    },
+
+    /** Removes records, except those that were pinned meanwhile. Returns the removed ones. */
+    async remove(ids: readonly string[]): Promise<string[]> {
+      if (ids.length === 0) return []
+      const removed = await db
+        .deleteFrom('workspace_records')
+        .where('id', 'in', [...ids])
+        .where('pinned', '=', 0)
+        .returning('id')
+        .execute()
+      return removed.map(({ id }) => id)
+    },
+
+    /** Which of these records exist. */
+    async existing(ids: readonly string[]): Promise<Set<string>> {
+      if (ids.length === 0) return new Set()
+      const query = db.selectFrom('workspace_records').select('id')
+      const rows = await query.where('id', 'in', [...ids]).execute()
+      return new Set(rows.map(({ id }) => id))
+    },
+
+    /** Agents with records. */
+    async agents(): Promise<string[]> {
+      const rows = await db.selectFrom('workspace_records').select('agent_id').distinct().execute()
+      return rows.map(({ agent_id }) => agent_id)
+    },
+
+    runOf,
+
+    /** Of several runs, those that have a row. */
+    async runsOf(executionIds: readonly string[]): Promise<RunRecordsRow[]> {
+      if (executionIds.length === 0) return []
+      const query = db.selectFrom('run_workspace_records').selectAll()
+      return query.where('execution_id', 'in', [...executionIds]).execute()
+    },
+
+    /** Runs of an agent whose records are not complete, in the order of their start. */
+    openRuns: (agentId: string): Promise<RunRecordsRow[]> =>
+      db
+        .selectFrom('run_workspace_records')
+        .selectAll()
+        .where('agent_id', '=', agentId)
+        .where('outcome', '=', 'recording')
+        .orderBy('started_at')
+        .orderBy('execution_id')
+        .execute(),
+
+    /** Stores the start of a run. A run that is handed out again starts again. */
+    async beginRun(row: RunRecordsRow): Promise<void> {
+      const { execution_id: _, ...rest } = row
+      await db
+        .insertInto('run_workspace_records')
+        .values(row)
+        .onConflict((conflict) => conflict.column('execution_id').doUpdateSet(rest))
+        .execute()
+    },
+
+    /** Adds runs that work at the same time. */
+    async addOverlap(executionId: string, others: readonly string[]): Promise<void> {
+      const row = await runOf(executionId)
+      if (!row || others.length === 0) return
+      const named = JSON.parse(row.overlapped) as string[]
+      await db
+        .updateTable('run_workspace_records')
+        .set({
+          overlapped: JSON.stringify([...named, ...others].slice(0, maxNamedRuns)),
+          overlapped_count: row.overlapped_count + others.length,
+        })
+        .where('execution_id', '=', executionId)
+        .execute()
+    },
+
+    /** Notes that these runs have ended; the first note counts. */
+    async endRuns(executionIds: readonly string[], at: string): Promise<void> {
+      if (executionIds.length === 0) return
+      await db
+        .updateTable('run_workspace_records')
+        .set({ ended_at: at })
+        .where('execution_id', 'in', [...executionIds])
+        .where('ended_at', 'is', null)
+        .execute()
+    },
+
+    /** The record after these runs; a run without a record before it stays incomplete. */
+    async completeRuns(
+      executionIds: readonly string[],
+      end: { after: string } | { reason: RunRecordReason },
+    ): Promise<void> {
+      if (executionIds.length === 0) return
+      const update = db
+        .updateTable('run_workspace_records')
+        .where('execution_id', 'in', [...executionIds])
+        .where('outcome', '=', 'recording')
+      if ('reason' in end) await update.set({ outcome: 'failed', reason: end.reason }).execute()
+      else
+        await update
+          .set({
+            after_id: end.after,
+            outcome: sql<RunRecordOutcome>`case when reason is null then 'recorded' else 'failed' end`,
+          })
+          .execute()
+    },
+
+    async removeRuns(executionIds: readonly string[]): Promise<void> {
+      if (executionIds.length === 0) return
+      await db
+        .deleteFrom('run_workspace_records')
+        .where('execution_id', 'in', [...executionIds])
+        .execute()
+    },
+
+    async settings(agentId: string): Promise<HistorySettingsRow | null> {
+      const query = db.selectFrom('workspace_history_settings').selectAll()
+      const row = await query.where('agent_id', '=', agentId).executeTakeFirst()
+      return row ? { ...row, quota_bytes: row.quota_bytes === null ? null : Number(row.quota_bytes) } : null
+    },
+
+    async putSettings(row: HistorySettingsRow): Promise<void> {
+      const { agent_id: _, ...rest } = row
+      await db
+        .insertInto('workspace_history_settings')
+        .values(row)
+        .onConflict((conflict) => conflict.column('agent_id').doUpdateSet(rest))
+        .execute()
+    },
+  }
+}
+
+/** PostgreSQL returns integers of this size as text. */
+function readRecord(row: RecordRow): RecordRow {
+  return { ...row, received_bytes: Number(row.received_bytes) }
+}

@@ -1,0 +1,60 @@
+import type { RecordReason, RunRecordOutcome, RunRecordReason } from '@roost/contracts/agents/history'
+
+/** Booleans are 0 or 1, times ISO 8601 UTC. */
+export type RecordRow = {
+  id: string
+  agent_id: string
+  /** Counts the records of the agent. */
+  number: number
+  reason: RecordReason
+  created_at: string
+  /** The record before it; it may have been removed since. Null for the first one. */
+  base_id: string | null
+  /** The record that a restore or a fork was filled from. */
+  source_id: string | null
+  is_changed: number
+  /** Files and links that differ from the base. 0 without a base. */
+  added: number
+  changed: number
+  deleted: number
+  renamed: number
+  received_bytes: number
+  /** JSON `LeftOutPath[]`: the first of them. */
+  left_out: string
+  left_out_count: number
+  pinned: number
+  /** Account that pinned it. */
+  pinned_by: string | null
+}
+
+/** The records of a run. A record that retention removed is null. */
+export type RunRecordsRow = {
+  execution_id: string
+  agent_id: string
+  outcome: RunRecordOutcome
+  /** Why there is no complete record; null otherwise. */
+  reason: RunRecordReason | null
+  before_id: string | null
+  after_id: string | null
+  /** JSON `string[]`: the first ids of runs that overlapped with it. */
+  overlapped: string
+  overlapped_count: number
+  started_at: string
+  ended_at: string | null
+}
+
+export type HistorySettingsRow = {
+  agent_id: string
+  is_on: number
+  /** JSON `HistoryRules`; null for the defaults. */
+  rules: string | null
+  /** Null for the installation's default; 0 means unlimited. */
+  quota_bytes: number | null
+  updated_at: string
+}
+
+export type HistoryTables = {
+  workspace_records: RecordRow
+  run_workspace_records: RunRecordsRow
+  workspace_history_settings: HistorySettingsRow
+}

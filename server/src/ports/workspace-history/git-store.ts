@@ -1,0 +1,168 @@
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { differencesOf } from './differences.ts'
+import { openDraft } from './draft.ts'
+import { createFolders } from './folders.ts'
+import { createObjects } from './objects.ts'
+import { type RecordId, UnknownRecord, type WorkspaceHistory } from './port.ts'
+import { createGitProgram } from './program.ts'
+import { createTextDiff } from './text-diff.ts'
+import { joined } from './tree.ts'
+
+export type GitStoreOptions = {
+  /** Absolute path; created if missing. */
+  folder: string
+  /** PATH of git. */
+  path: string
+}
+
+const idForm = /^[a-z0-9-]{1,64}$/
+/** Larger contents are streamed by a process of their own. */
+const maxHeldBytes = 1024 * 1024
+
+/** History in one bare repository. Several processes of one machine may use it at the same time. */
+export async function openGitStore({ folder, path }: GitStoreOptions): Promise<WorkspaceHistory> {
+  const repository = join(folder, 'objects.git')
+  const incoming = join(folder, 'incoming')
+  const lockFile = join(folder, 'lock')
+  for (const each of [folder, incoming]) await mkdir(each, { recursive: true, mode: 0o700 })
+  await (await open(lockFile, 'a', 0o600)).close()
+  const git = createGitProgram(repository, lockFile, path)
+  const init = ['init', '--quiet', '--bare', '--object-format=sha256', '--template=', repository]
+  await git.run(init, { lock: 'exclusive' })
+  const objects = createObjects(git)
+  const textDiff = createTextDiff(git, objects)
+
+  async function treeOf({ agent, record }: RecordId): Promise<string | null> {
+    if (!idForm.test(agent) || !idForm.test(record)) return null
+    return (await objects.find(`refs/records/${agent}/${record}^{tree}`))?.name ?? null
+  }
+
+  async function requireTree(id: RecordId): Promise<string> {
+    const tree = await treeOf(id)
+    if (tree === null) throw new UnknownRecord(id.record)
+    return tree
+  }
+
+  return {
+    async open({ agent, base, maxBytes }) {
+      if (!idForm.test(agent)) throw new UnknownRecord(agent)
+      const tree = base === null ? null : await requireTree({ agent, record: base })
+      const draft = openDraft({ git, objects, incoming, agent, base: tree, maxBytes })
+      return {
+        ...draft,
+        async commit(record) {
+          if (!idForm.test(record)) throw new UnknownRecord(record)
+          const receivedBytes = await draft.commit(record)
+          return { receivedBytes, isChanged: (await requireTree({ agent, record })) !== tree }
+        },
+      }
+    },
+
+    async list(id, inside) {
+      const tree = await treeOf(id)
+      const found = tree === null ? null : await createFolders(objects, tree).folder(inside)
+      if (!found) return null
+      const entries = [...found.children.values()].map(({ name, ...entry }) => ({
+        ...entry,
+        path: joined(inside, name),
+      }))
+      return entries.sort((a, b) => (a.path < b.path ? -1 : 1))
+    },
+
+    async entry(id, inside) {
+      const tree = await treeOf(id)
+      const found = tree === null ? null : await createFolders(objects, tree).entry(inside)
+      if (!found) return null
+      const { name: _, ...entry } = found
+      return { ...entry, path: inside }
+    },
+
+    sizes: (entries) =>
+      Promise.all(
+        entries.map(async ({ kind, content }) =>
+          kind === 'folder' ? 0 : ((await objects.find(content))?.size ?? 0),
+        ),
+      ),
+
+    textDiff,
+
+    async read(id, inside) {
+      const tree = await treeOf(id)
+      const entry = tree === null ? null : await createFolders(objects, tree).entry(inside)
+      if (!entry || entry.kind === 'folder') return null
+      const found = await objects.find(entry.content)
+      if (!found) throw new Error(`The object ${entry.content} is missing in the history.`)
+      if (found.size > maxHeldBytes) return streamOf(entry.content)
+      const content = await objects.read(entry.content)
+      return once(content ?? Buffer.alloc(0))
+    },
+
+    async changes(agent, from, to) {
+      const [before, after] = await Promise.all([
+        requireTree({ agent, record: from }),
+        requireTree({ agent, record: to }),
+      ])
+      return differencesOf(objects, before, after)
+    },
+
+    async use(agent) {
+      if (!idForm.test(agent)) return 0
+      const glob = `--glob=refs/records/${agent}/*`
+      return Number((await git.run(['rev-list', '--objects', '--disk-usage', glob])).toString())
+    },
+
+    async size() {
+      let bytes = 0
+      for (const entry of await readdir(repository, { recursive: true, withFileTypes: true })) {
+        // A repack removes files meanwhile.
+        const found = entry.isFile() ? await stat(join(entry.parentPath, entry.name)).catch(() => null) : null
+        bytes += found?.size ?? 0
+      }
+      return bytes
+    },
+
+    async records() {
+      const format = '--format=%(refname:lstrip=2)'
+      const names = (await git.run(['for-each-ref', format, 'refs/records'])).toString().split('\n')
+      return names.filter(Boolean).map((name) => {
+        const [agent = '', record = ''] = name.split('/')
+        return { agent, record }
+      })
+    },
+
+    async remove(agent, records) {
+      if (!idForm.test(agent)) return
+      const valid = records.filter((record) => idForm.test(record))
+      const input = valid.map((record) => `delete refs/records/${agent}/${record}\n`).join('')
+      if (input !== '') await git.run(['update-ref', '--stdin'], { input })
+    },
+
+    async collect() {
+      await git.run(['pack-refs', '--all'], { lock: 'exclusive' })
+      await git.run(['repack', '-a', '-d', '-q'], { lock: 'exclusive' })
+      await git.run(['prune', '--expire=now'], { lock: 'exclusive' })
+      // Reports of records that ended early.
+      for (const name of await readdir(repository))
+        if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
+    },
+
+    close: () => objects.close(),
+  }
+
+  async function* streamOf(name: string): AsyncGenerator<Buffer> {
+    const { child, ended, kill } = git.start(['cat-file', 'blob', name])
+    try {
+      child.stdin.end()
+      yield* child.stdout
+      const fault = await ended
+      if (fault !== null) throw new Error(`The object ${name} could not be read: ${fault}`)
+    } finally {
+      kill()
+    }
+  }
+}
+
+async function* once(content: Buffer): AsyncGenerator<Buffer> {
+  if (content.length > 0) yield content
+}

@@ -1,0 +1,28 @@
+import type { WorkspaceHistory } from './port.ts'
+
+/** Opens the store at its first use. A failure is thrown there, and the next use tries again. */
+export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHistory {
+  let opened: Promise<WorkspaceHistory> | null = null
+  const store = () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = null
+      throw error
+    })
+    return opened
+  }
+  return {
+    open: async (options) => (await store()).open(options),
+    list: async (record, folder) => (await store()).list(record, folder),
+    entry: async (record, path) => (await store()).entry(record, path),
+    sizes: async (entries) => (await store()).sizes(entries),
+    textDiff: async (before, after) => (await store()).textDiff(before, after),
+    read: async (record, path) => (await store()).read(record, path),
+    changes: async (agent, from, to) => (await store()).changes(agent, from, to),
+    use: async (agent) => (await store()).use(agent),
+    size: async () => (await store()).size(),
+    records: async () => (await store()).records(),
+    remove: async (agent, records) => (await store()).remove(agent, records),
+    collect: async () => (await store()).collect(),
+    close: async () => (await opened)?.close(),
+  }
+}

@@ -1,0 +1,63 @@
+import type { RecordReason, RunRecordReason } from '@roost/contracts/agents/history'
+import type { RunChanges, WorkspaceChange, WorkspaceChanges } from '@roost/contracts/agents/workspace-history'
+import type { Tone } from '../../ui/badge.tsx'
+
+export const changeWords: Record<WorkspaceChange['change'], { word: string; tone: Tone }> = {
+  added: { word: 'Added', tone: 'success' },
+  changed: { word: 'Changed', tone: 'info' },
+  attributes: { word: 'Permissions', tone: 'neutral' },
+  deleted: { word: 'Deleted', tone: 'danger' },
+  renamed: { word: 'Renamed', tone: 'accent' },
+}
+
+export const recordReasonWords: Record<RecordReason, string> = {
+  before_run: 'Before a run',
+  after_run: 'After a run',
+  before_restore: 'Before a restore',
+  after_restore: 'After a restore',
+  demand: 'On demand',
+  fork: 'Fork',
+}
+
+const reasonSentences: Record<RunRecordReason, string> = {
+  history_off: 'The history of this agent is off.',
+  run_may_not_write: 'The run could not write files.',
+  agent_outdated: 'The program in the container is too old: restart the agent.',
+  agent_unreachable: 'The agent was offline.',
+  agent_timeout: 'The agent did not answer in time.',
+  agent_fault: 'The agent could not read its workspace.',
+  invalid_answer: 'The agent sent an invalid answer.',
+  quota_full: 'The quota of the history is used up.',
+  store_fault: 'The history could not be stored.',
+  platform_stopped: 'The platform stopped meanwhile.',
+}
+
+/** Why a run has no list of changes; null if it has one. */
+export function withoutChanges({ status, reason }: Pick<RunChanges, 'status' | 'reason'>): string | null {
+  const because = reason === null ? '' : ` ${reasonSentences[reason]}`
+  switch (status) {
+    case 'recorded':
+      return null
+    case 'recording':
+      return 'The changes appear when the run has been recorded.'
+    case 'skipped':
+    case 'not_recorded':
+      return `The workspace was not recorded for this run.${because}`
+    case 'failed':
+      return `The workspace was not recorded completely.${because}`
+    case 'removed':
+      return 'Retention removed the records of this run.'
+  }
+}
+
+/** `2 added, 1 deleted`; empty without a change. */
+export function countsText(counts: WorkspaceChanges['counts']): string {
+  const named = [
+    [counts.added, 'added'],
+    [counts.changed, 'changed'],
+    [counts.renamed, 'renamed'],
+    [counts.deleted, 'deleted'],
+    [counts.attributes, 'with new permissions'],
+  ] as const
+  return named.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(', ')
+}
