@@ -5,8 +5,9 @@
  * A run never fails because of its records: what is missing is named in its row.
  */
 export type { RunRecording, StartedRun } from './around-runs.ts'
+export { reasonOf } from './faults.ts'
 export type { MadeRecord, RecordRequest } from './record.ts'
-export { reasonOf, storeName } from './rules.ts'
+export { storeName } from './rules.ts'
 export {
   type AgentHistory,
   type AgentHistoryDeps,
