@@ -24,6 +24,9 @@ forEachDialect((_, open) => {
     const reasons: string[] = []
     const results: string[] = []
     const events = { wakes: 0, full: 0 }
+    const count = (what: keyof typeof events) => {
+      events[what] += 1
+    }
     /** Set: records wait for it. */
     let gate: Promise<void> | null = null
     let reached = Promise.withResolvers<void>()
@@ -46,9 +49,9 @@ forEachDialect((_, open) => {
 
     const recording = createAroundRuns({
       ...{ db: world.db, clock, log: silentLog, make },
-      link: { wake: () => void (events.wakes += 1) },
+      link: { wake: () => count('wakes') },
       isOn: async () => state.isOn,
-      full: () => void (events.full += 1),
+      full: () => count('full'),
       made: (result) => void results.push(result),
     })
     const claim = (running: string[], waiting: number) => recording.mayClaim(agentId, { running, waiting })
@@ -191,7 +194,7 @@ forEachDialect((_, open) => {
     await using t = await openWorld()
     await t.run([], 'one')
     t.state.isOn = false
-    await t.run([], 'two')
+    await t.started(...writes('two'))
     const rows = [await t.row('one'), await t.row('two')]
     assert.deepEqual(
       rows.map(({ outcome, reason }) => [outcome, reason]),

@@ -3,13 +3,15 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import { reasonOf } from './faults.ts'
 import type { MadeRecord, RecordRequest } from './record.ts'
-import { reasonOf } from './rules.ts'
 import { historyStore, maxNamedRuns } from './store.ts'
 import type { RunRecordsRow } from './tables.ts'
 
 /** Records the workspace before and after runs. Runs that overlap share their records. */
 export type RunRecording = {
+  /** False: runs need not wait for records. */
+  isOn(agentId: string): Promise<boolean>
   /**
    * Called before an agent claims runs, with the ids of its running ones. Returns false while a record is being made:
    * the agent is woken after it. A record that takes too long is not waited for.
@@ -75,11 +77,15 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
     }
     works.set(agentId, work)
     const ids = group.map(({ execution_id }) => execution_id)
-    work.settled = record(agentId, work, ids).finally(() => {
-      over.abort()
-      works.delete(agentId)
-      if (work.isAwaited) link.wake(agentId)
-    })
+    work.settled = record(agentId, work, ids)
+      .catch((error: unknown) =>
+        log.warn({ err: error, agent_id: agentId }, 'the outcome of a record could not be stored'),
+      )
+      .finally(() => {
+        over.abort()
+        works.delete(agentId)
+        if (work.isAwaited) link.wake(agentId)
+      })
     void clock.wait(maxTurnWaitMs, over.signal).then(() => {
       if (!over.signal.aborted) void giveUp(agentId, work, ids)
     })
@@ -140,16 +146,9 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
   }
 
   return {
+    isOn: deps.isOn,
+
     async mayClaim(agentId, runs) {
-      if (!(await deps.isOn(agentId))) {
-        const open = await store.openRuns(agentId)
-        await fail(
-          agentId,
-          open.map(({ execution_id }) => execution_id),
-          'history_off',
-        )
-        return true
-      }
       const work = works.get(agentId) ?? (await begin(agentId, runs))
       if (!work || runs.waiting === 0 || work.isLate) return true
       // The record after the last run is also the one before the next.
@@ -160,11 +159,17 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
 
     async started(agentId, runs) {
       const before = prepared.get(agentId)
-      const isOff = before && 'reason' in before && before.reason === 'history_off'
+      const isOff = !(await deps.isOn(agentId))
       await db.atomically(async (tx) => {
         const on = historyStore(tx)
         const ids = runs.map(({ id }) => id)
-        const open = (await on.openRuns(agentId)).filter(({ execution_id }) => !ids.includes(execution_id))
+        const found = (await on.openRuns(agentId)).filter(({ execution_id }) => !ids.includes(execution_id))
+        if (isOff)
+          await on.completeRuns(
+            found.map(({ execution_id }) => execution_id),
+            { reason: 'history_off' },
+          )
+        const open = isOff ? [] : found
         const shared = open[0]
         const writing = isOff ? [] : runs.filter(({ mayWrite }) => mayWrite).map(({ id }) => id)
         const others = (id: string) =>

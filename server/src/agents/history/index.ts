@@ -6,12 +6,13 @@
  */
 
 export type { RunRecording, StartedRun } from './around-runs.ts'
+export { reasonOf } from './faults.ts'
 export { createHistorySettings, type HistorySettingsService } from './history-settings.ts'
 export { createHistoryReader, type HistoryReader } from './reader.ts'
 export type { MadeRecord, RecordRequest } from './record.ts'
 export { type RestoreRequest, type Restores, restoreRoutes } from './restore-routes.ts'
 export { historyRoutes } from './routes.ts'
-export { reasonOf, storeName } from './rules.ts'
+export { storeName } from './rules.ts'
 export {
   type AgentHistory,
   type AgentHistoryDeps,

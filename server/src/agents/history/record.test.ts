@@ -8,8 +8,9 @@ import { LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts
 import type { Draft } from '../../ports/workspace-history/port.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
+import { reasonOf } from './faults.ts'
 import { pullScan } from './pull.ts'
-import { reasonOf, storeName } from './rules.ts'
+import { storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import { linkWorkspace } from './test/linked-workspace.ts'
 
@@ -203,7 +204,9 @@ test('a scan without an end is given up', async () => {
   let pulled = 0
   const draft: Omit<Draft, 'commit'> = {
     remove: async () => {},
-    folder: async () => void (pulled += 1),
+    async folder() {
+      pulled += 1
+    },
     keep: async () => false,
     put: async () => {},
     [Symbol.asyncDispose]: async () => {},

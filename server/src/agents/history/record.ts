@@ -5,9 +5,14 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { TurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import {
+  type Change,
+  HistoryFull,
+  UnknownRecord,
+  type WorkspaceHistory,
+} from '../../ports/workspace-history/port.ts'
 import { InvalidAnswer, pullScan } from './pull.ts'
-import { countsOf, storeName } from './rules.ts'
+import { storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 
@@ -155,4 +160,13 @@ export function createMakeRecord(deps: MakeRecordDeps) {
 
 function mayShare({ reason, sourceId }: RecordRequest): boolean {
   return sourceId === undefined && ['before_run', 'after_run', 'before_restore'].includes(reason())
+}
+
+function countsOf(changes: readonly Change[]): Pick<RecordRow, 'added' | 'changed' | 'deleted' | 'renamed'> {
+  const counts = { added: 0, changed: 0, deleted: 0, renamed: 0 }
+  for (const { change, before, after } of changes) {
+    if ((after ?? before)?.kind === 'folder') continue
+    counts[change === 'attributes' ? 'changed' : change] += 1
+  }
+  return counts
 }

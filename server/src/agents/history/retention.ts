@@ -26,8 +26,8 @@ export type HistoryRetentionDeps = SweepDeps & {
   agentRecords: Pick<AgentRecords, 'byId'>
 }
 
-/** Records removed before the use is measured again. */
-const stepRecords = 20
+/** Share of the records that is removed before the use is measured again. */
+const stepShare = 0.1
 const everySeconds = 600
 const collectSeconds = 3600
 
@@ -52,13 +52,17 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     return removed.size
   }
 
+  async function stepOf(filter: { agentId?: string }): Promise<number> {
+    return Math.ceil((await store.countRemovable(filter)) * stepShare)
+  }
+
   /** Removes the oldest records until there is room. Returns the use that remains. */
   async function trim(agentId: string, signal?: AbortSignal): Promise<HistoryUse> {
     let use = await uses.measure(agentId)
     if (!isAbove(use, historyWarningShare)) return use
     let removed = 0
     while (isAbove(use, historyKeepShare) && !signal?.aborted) {
-      const count = await remove(stepRecords, { agentId })
+      const count = await remove(await stepOf({ agentId }), { agentId })
       if (count === 0) break
       removed += count
       use = await uses.measure(agentId)
@@ -90,7 +94,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     let use = await uses.measureAll()
     if (isAbove(use, historyWarningShare)) {
       while (isAbove(use, historyKeepShare) && !signal.aborted) {
-        if ((await remove(stepRecords * 10, {})) === 0) break
+        if ((await remove(await stepOf({}), {})) === 0) break
         await history.collect()
         use = await uses.measureAll()
       }
@@ -129,7 +133,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       name: 'agents.history-retention',
       what: 'records of workspaces',
       key: 'workspace_history_retention_days',
-      countBefore: (before) => store.countRemovable(before),
+      countBefore: (before) => store.countRemovable({ before }),
       countAll: () => store.countAll(),
       removeBefore: (before, limit) => remove(limit, { before }),
     }),

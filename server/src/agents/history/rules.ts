@@ -1,10 +1,5 @@
-import type { RunRecordReason } from '@roost/contracts/agents/history'
 import { bytesText } from '@roost/contracts/kit/bytes'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
-import { LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
-import { type Change, HistoryFull, InvalidTree } from '../../ports/workspace-history/port.ts'
-import { InvalidAnswer } from './pull.ts'
-import type { RecordRow } from './tables.ts'
 
 /** Share of a quota from which on operators are told. */
 export const historyWarningShare = 0.8
@@ -19,27 +14,6 @@ export function storeName(agentId: string): string {
 /** Inverse of `storeName`. */
 export function agentIdOf(name: string): string {
   return Buffer.from(name, 'hex').toString()
-}
-
-/** Why a record was not made. Null: the link ended, so it can be made on the next one. */
-export function reasonOf(error: unknown): RunRecordReason | null {
-  if (error instanceof LinkDown) return null
-  if (error instanceof LinkTimeout || (error instanceof Error && error.name === 'TimeoutError'))
-    return 'agent_timeout'
-  if (error instanceof LinkFault) return error.code === 'unknown_message' ? 'agent_outdated' : 'agent_fault'
-  if (error instanceof InvalidAnswer || error instanceof InvalidTree) return 'invalid_answer'
-  return error instanceof HistoryFull ? 'quota_full' : 'store_fault'
-}
-
-export function countsOf(
-  changes: readonly Change[],
-): Pick<RecordRow, 'added' | 'changed' | 'deleted' | 'renamed'> {
-  const counts = { added: 0, changed: 0, deleted: 0, renamed: 0 }
-  for (const { change, before, after } of changes) {
-    if ((after ?? before)?.kind === 'folder') continue
-    counts[change === 'attributes' ? 'changed' : change] += 1
-  }
-  return counts
 }
 
 export type HistoryUse = { used_bytes: number; quota_bytes: number }

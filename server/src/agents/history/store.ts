@@ -107,8 +107,8 @@ export function historyStore(executor: Executor) {
       return (await query.limit(options.limit).execute()).map(readRecord)
     },
 
-    async countRemovable(before: string): Promise<number> {
-      const query = removable({ before }).select((e) => e.fn.countAll<number>().as('total'))
+    async countRemovable(filter: Removable): Promise<number> {
+      const query = removable(filter).select((e) => e.fn.countAll<number>().as('total'))
       return Number((await query.executeTakeFirstOrThrow()).total)
     },
 

@@ -142,6 +142,6 @@ test('every default is a value that its definition accepts', () => {
 test('the audit log is kept for a year at least, backups for a day', () => {
   assert.equal(definitions.audit_retention_days.min, 365)
   assert.equal(definitions.backup_retention_days.min, 1)
-  assert.equal(retentionKeys.length, 12)
-  assert.equal(opsKeys.length, 20)
+  assert.equal(retentionKeys.length, 13)
+  assert.equal(opsKeys.length, 21)
 })

@@ -211,9 +211,10 @@ export function createClaim(deps: ClaimDeps) {
           await failRun(row, error)
         }
       }
-      await deps.recording?.started(agent.id, started).catch((error: unknown) => {
-        log.warn({ err: error, agent: agent.name }, 'the records of started runs could not be noted')
-      })
+      if (started.length > 0)
+        await deps.recording?.started(agent.id, started).catch((error: unknown) => {
+          log.warn({ err: error, agent: agent.name }, 'the records of started runs could not be noted')
+        })
       return { runs }
     },
   }

@@ -90,7 +90,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const { mayBegin } = deps
   const turnover = createTurnover({
     ...{ runContexts, mayBegin, allowed: isolation.allowed, claims, finish },
-    mayClaim: recording && ((agentId) => mayClaim(db, recording, agentId)),
+    isRecorded: async (agentId) => (await recording?.isOn(agentId)) ?? false,
+    mayClaim: async (agentId) => recording === null || mayClaim(db, recording, agentId),
   })
   const { hello, started, beat } = createHold(deps)
   const reap = createReap(deps)

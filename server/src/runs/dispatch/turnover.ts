@@ -9,8 +9,10 @@ export type TurnoverDeps = {
   mayBegin(agentId: string): boolean
   /** The principals whose runs the agent's program may get; null: all. */
   allowed(agentId: string): Promise<ReadonlySet<string | null> | null>
-  /** Null: workspaces are not recorded. Otherwise returns false when no run may be claimed now. */
-  mayClaim: ((agentId: string) => Promise<boolean>) | null
+  /** Whether the workspace is recorded around runs. */
+  isRecorded(agentId: string): Promise<boolean>
+  /** For a recorded workspace. Returns false when no run may be claimed now. */
+  mayClaim(agentId: string): Promise<boolean>
   claims: Pick<ReturnType<typeof createClaim>, 'claimRuns' | 'answer'>
   finish(agentId: string, reported: Reported, join: ClaimJoin): Promise<Finished>
 }
@@ -33,7 +35,7 @@ type Agent = { open: Set<Promise<unknown>>; coming: number; claim: WaitingClaim 
  * that can join no result waits until the earlier results are stored.
  */
 export function createTurnover(deps: TurnoverDeps): Turnover {
-  const { runContexts, mayBegin, allowed, mayClaim, claims, finish } = deps
+  const { runContexts, mayBegin, allowed, isRecorded, mayClaim, claims, finish } = deps
   const agents = new Map<string, Agent>()
 
   function enter(agentId: string, done: Promise<unknown>): Agent {
@@ -107,7 +109,7 @@ export function createTurnover(deps: TurnoverDeps): Turnover {
       // A stopping agent ends its runs and starts no new ones.
       if (!context || context.status === 'stopped' || !mayBegin(agentId)) return { runs: [] }
       const agent = { ...context, only: await allowed(agentId) }
-      if (mayClaim) {
+      if (await isRecorded(agentId)) {
         // The workspace is recorded between a result and the next run, so they cannot share a transaction.
         await Promise.all(agents.get(agentId)?.open ?? [])
         if (!(await mayClaim(agentId))) return { runs: [] }

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createTestAlerts } from '../../test/alerts.ts'
+import { openTestDatabase } from '../../test/dialects.ts'
+import { openAgents } from '../test/world.ts'
+import { historyAlert, isAbove, roomOf, storeName } from './rules.ts'
+import { historyStore } from './store.ts'
+import { linkWorkspace } from './test/linked-workspace.ts'
+
+const size = 100_000
+
+async function openWorld(historyQuota: number) {
+  const { alerts, raised, cleared } = createTestAlerts()
+  const world = await openAgents(await openTestDatabase(), { historyQuota, alerts })
+  const { key, id: userId } = await world.person('admin')
+  await world.request(key, 'POST', '/api/agents', { name: 'ada' })
+  const { id } = await world.row('ada')
+  const workspace = linkWorkspace(world.link, id)
+  const store = historyStore(world.db)
+  const { history } = world.area
+  return {
+    ...{ world, key, userId, id, workspace, store, history, raised, cleared },
+    /** Records a workspace with one new incompressible file. */
+    async record(reason: 'after_run' | 'demand' = 'after_run') {
+      writeFileSync(join(workspace.home, 'file'), randomBytes(size))
+      workspace.wrote()
+      world.clock.set(new Date(world.clock.now().getTime() + 60_000))
+      return (await history.make(id, { reason: () => reason })).record
+    },
+    loop: (name: string) =>
+      history.loops.find((each) => each.name === name)?.run(new AbortController().signal) ??
+      assert.fail(name),
+    numbers: async () =>
+      (await store.list(id, { before: null, limit: 100 })).map(({ number }) => number).reverse(),
+    async [Symbol.asyncDispose]() {
+      await workspace[Symbol.asyncDispose]()
+      await world[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('rules: shares of a quota, and none without one', () => {
+  assert.equal(isAbove({ used_bytes: 80, quota_bytes: 100 }, 0.8), true)
+  assert.equal(isAbove({ used_bytes: 79, quota_bytes: 100 }, 0.8), false)
+  assert.equal(isAbove({ used_bytes: 1e12, quota_bytes: 0 }, 0.8), false)
+  assert.deepEqual(
+    [roomOf({ used_bytes: 120, quota_bytes: 100 }), roomOf({ used_bytes: 20, quota_bytes: 100 })],
+    [0, 80],
+  )
+  assert.match(historyAlert(null, { used_bytes: 1, quota_bytes: 1 }).title, /all agents/)
+})
+
+test('the oldest records make room, and pinned ones stay', async () => {
+  await using t = await openWorld(10 * size)
+  const pinned = await t.record()
+  await t.store.pin(t.id, pinned.id, t.userId)
+  for (let count = 0; count < 8; count += 1) await t.record()
+  await t.loop('agents.history-quota')
+  const left = await t.numbers()
+  assert.equal(left[0], 1, 'the pinned one')
+  assert.equal(left.at(-1), 9, 'the latest one')
+  assert.ok(left.length >= 6, `no more than needed was removed: ${left}`)
+  assert.deepEqual(
+    (await t.world.history.records()).length,
+    left.length,
+    'the store has the same records as the table',
+  )
+  assert.ok((await t.world.history.use(storeName(t.id))) < 8 * size)
+  assert.deepEqual(t.raised, [])
+})
+
+test('when nothing can be removed, an alert is raised before the quota is full, and cleared later', async () => {
+  await using t = await openWorld(3 * size)
+  for (let count = 0; count < 2; count += 1) {
+    const { id } = await t.record()
+    await t.store.pin(t.id, id, t.userId)
+  }
+  rmSync(join(t.workspace.home, 'file'))
+  writeFileSync(join(t.workspace.home, 'other'), randomBytes(size / 2))
+  t.workspace.wrote()
+  await t.history.make(t.id, { reason: () => 'after_run' })
+  await t.loop('agents.history-quota')
+  assert.deepEqual(
+    t.raised.map(({ kind, agentId }) => [kind, agentId]),
+    [['history_quota', t.id]],
+  )
+  await assert.rejects(t.record(), { name: 'HistoryFull' })
+  for (const { id } of await t.store.list(t.id, { before: null, limit: 10 }))
+    await t.store.pin(t.id, id, null)
+  await t.loop('agents.history-quota')
+  assert.ok(t.cleared.some(({ agentId, kind }) => agentId === t.id && kind === 'history_quota'))
+  assert.equal((await t.record()).number, 4)
+})
+
+test('the collection frees what deleted agents and killed processes left', async () => {
+  await using t = await openWorld(0)
+  await t.record()
+  const before = await t.world.history.size()
+  await using draft = await t.world.history.open({ agent: storeName(t.id), base: null, maxBytes: 1e9 })
+  await draft.commit('orphan')
+  await t.loop('agents.history-collect')
+  assert.equal((await t.world.history.records()).length, 2, 'its row may still come')
+  await t.loop('agents.history-collect')
+  assert.equal((await t.world.history.records()).length, 1)
+  await t.world.request(t.key, 'DELETE', '/api/agents/ada')
+  await t.loop('agents.history-collect')
+  assert.deepEqual(await t.world.history.records(), [])
+  assert.ok((await t.world.history.size()) < before - size / 2)
+})
