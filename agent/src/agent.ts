@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseDotenv } from '@roost/contracts/kit/dotenv'
@@ -20,6 +21,7 @@ import type { WorkspaceGit } from './git/git.ts'
 import { startBeats } from './heartbeat/beat.ts'
 import { createDiskMeter } from './heartbeat/disk.ts'
 import { createUseMeter } from './heartbeat/use.ts'
+import type { Restores } from './history/restore.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
 import { faultText, type Log } from './kit/log.ts'
@@ -185,6 +187,24 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     return loadedTransfers
   }
 
+  const journal = join(volume.program, 'restore', 'journal')
+  let loadedRestores: Promise<Restores> | null = null
+  const restores = () => {
+    loadedRestores ??= import('./history/restore.ts').then((loaded) =>
+      loaded.createRestores({
+        home,
+        journal,
+        index: join(volume.program, 'history-index'),
+        identities,
+        clock,
+        log,
+        onRestore: ownersFiles.restored,
+        onChanged: sharing.noteOwner,
+      }),
+    )
+    return loadedRestores
+  }
+
   let workspaceGit: Promise<WorkspaceGit> | null = null
   const git = () => {
     workspaceGit ??= Promise.all([import('./git/git.ts'), import('./git/run.ts')]).then(
@@ -238,7 +258,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     },
     async onCall(t, message) {
       // A request before initialization could be deleted as a leftover or overwritten by the template.
-      if (/^(fs|credentials|skills|git)\./.test(t)) await initialized.promise
+      if (/^(fs|credentials|skills|git|history)\./.test(t)) await initialized.promise
       const request = withOwnTransfer(message, near())
       if (!mayChangeFiles(t)) return await onCall(t, request)
       // Somebody else's turn may start in the middle of a long call, and after it.
@@ -338,6 +358,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     skills,
     terminals,
     transfers,
+    restores,
     applySettings,
     dropSession: live.drop,
     info: async () => ({
@@ -410,6 +431,11 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   }
 
   async function prepare() {
+    // Before anything else reads the workspace.
+    if (existsSync(journal))
+      await (await restores())
+        .resume()
+        .catch((fault: unknown) => log.warn('restore not completed', { reason: faultText(fault) }))
     await clearLeftovers(
       unfinished.map(({ executionId }) => executionId),
       config.scratch,

@@ -2,6 +2,8 @@ import type { AgentSettings, PlatformCalls } from '@roost/contracts/link/message
 import type { CredentialStore } from './credentials/store.ts'
 import { createGitCalls } from './git/calls.ts'
 import type { WorkspaceGit } from './git/git.ts'
+import type { Restores } from './history/restore.ts'
+import { createRestoreCalls } from './history/restore-calls.ts'
 import { isObject, type Json, listAt, numberAt, objectAt, textAt } from './kit/json.ts'
 import { LinkFault } from './link/link.ts'
 import type { QueueWatch } from './operator-queue/watch.ts'
@@ -32,6 +34,7 @@ export type CallDeps = {
   skills(): Promise<Skills>
   credentials(): Promise<CredentialStore>
   terminals(): Promise<Terminals>
+  restores(): Promise<Restores>
   transfers(): Promise<Transfers>
   applySettings(settings: AgentSettings): void
   dropSession(sessionId: string): void
@@ -127,6 +130,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     },
     ...createGitCalls(deps.git),
     ...execCalls(deps.terminals),
+    ...createRestoreCalls(deps.restores),
     async 'queue.look'() {
       deps.queue.report()
       return { ok: true }
