@@ -24,6 +24,8 @@ export const encoding = 'latin1'
  * and never touched by a restore.
  */
 const platformPaths = ['.roost', '.roost-initialized', '.ssh', 'shared-in', 'shared-out']
+/** Start of the name of a restore's folder at the top of the workspace. */
+export const stagePrefix = '.roost-restore-'
 /** About 600,000 entries. */
 const maxListingBytes = 64 * 1024 * 1024
 const limitMs = 10 * 60_000
@@ -88,7 +90,7 @@ function expressionOf({ patterns, max_file_bytes }: HistoryRules): string[] {
   const entry = '%y %m %U %s %b %C@ %i %P\\0'
   return [
     '-xdev',
-    ...[...any(platformPaths.map((path) => ['-path', `./${path}`])), '-prune', '-o'],
+    ...[...any([...platformPaths, `${stagePrefix}*`].map((path) => ['-path', `./${path}`])), '-prune', '-o'],
     ...(patterns.length === 0 ? [] : [...any(patterns.map(testOf)), '-prune', ...leftOut('rule'), '-o']),
     ...['-type', 'd', '(', '!', '-readable', '-o', '!', '-executable', ')', '-prune'],
     ...[...leftOut('unreadable'), '-o'],
@@ -142,6 +144,7 @@ export function pathOfLine(line: string): string {
 
 /** True for a path that is never part of a record, and for everything in it. */
 export function isPlatformPath(path: string): boolean {
+  if (path.startsWith(stagePrefix)) return true
   return platformPaths.some((each) => path === each || path.startsWith(`${each}/`))
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import {
   chmod,
@@ -17,7 +18,7 @@ import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { LinkFault } from '../link/link.ts'
 import { type Identities, programId } from '../processes/identity.ts'
 import { type Beneath, beneathOf } from './beneath.ts'
-import { encoding } from './listing.ts'
+import { encoding, stagePrefix } from './listing.ts'
 import { type Item, isFinishedLater, type Placed } from './restore-plan.ts'
 
 /**
@@ -38,13 +39,25 @@ export type Stage = {
 export type StageDeps = { home: Beneath; identities: Identities }
 
 /** Runs may write here, and nothing here is recorded or exported. */
-const parent = '.roost'
+const usualParent = '.roost'
 const blockBytes = 4096
 const zeros = Buffer.alloc(blockBytes)
 const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
-export const stageFolder = (name: string) => `${parent}/restore-${name}`
 export const stagedItem = (item: number) => `items/${item}`
+
+/** Where the next stage can be created. */
+export async function newStagePath(home: Beneath): Promise<string> {
+  await mkdir(await home.place(usualParent), 0o775).catch(unless('EEXIST'))
+  try {
+    await (await home.folder(usualParent)).close()
+    return `${usualParent}/restore-${randomUUID()}`
+  } catch (error) {
+    // A run has replaced it.
+    unless('ENOTDIR', 'ELOOP')(error as NodeJS.ErrnoException)
+    return `${stagePrefix}${randomUUID()}`
+  }
+}
 
 /** `sparse`: contents that are stored with holes. */
 export async function createStage(
@@ -52,22 +65,17 @@ export async function createStage(
   path: string,
   sparse: ReadonlySet<string>,
 ): Promise<Stage> {
-  await mkdir(await home.place(parent), 0o775).catch(unless('EEXIST'))
   await mkdir(await home.place(path), 0o700)
   const root = await home.folder(path)
-  const { ino } = await root.stat({ bigint: true })
-  await root.chmod(0o770)
-  // An unprivileged sandbox has one user only.
-  await root.chown(programId, programId).catch(unless('EPERM', 'EINVAL'))
   const beneath = await beneathOf(root)
-  // Only now nobody else can enter it.
-  const names = await readdir(`/proc/self/fd/${root.fd}`)
-  if (names.length > 0) {
+  let contents: FileHandle
+  try {
+    contents = await prepareStage(root, beneath)
+  } catch (error) {
     await beneath[Symbol.asyncDispose]()
-    throw new LinkFault('io_error', 'The folder for new files was used by another process.')
+    throw error
   }
-  for (const name of ['contents', 'items']) await mkdir(await beneath.place(name), 0o700)
-  const contents = await beneath.folder('contents')
+  const { ino } = await root.stat({ bigint: true })
   const contentPath = (content: string) => `/proc/self/fd/${contents.fd}/${content}`
   const { developer } = identities
   const isOther = process.geteuid?.() !== developer.uid
@@ -113,9 +121,10 @@ export async function createStage(
       await writeAt(writing.file, offset, bytes, sparse.has(content))
       writing.size += bytes.length
       if (!last) return
-      await writing.file.truncate(writing.size)
-      await writing.file.close()
+      const { file, size } = writing
+      await file.truncate(size)
       writing = null
+      await file.close()
       complete.add(content)
     },
     isComplete: (content) => complete.has(content),
@@ -151,16 +160,34 @@ export async function createStage(
   }
 }
 
+/** Closes the folder to everybody else, and returns the one for contents. */
+async function prepareStage(root: FileHandle, beneath: Beneath): Promise<FileHandle> {
+  await root.chmod(0o770)
+  // An unprivileged sandbox has one user only.
+  await root.chown(programId, programId).catch(unless('EPERM', 'EINVAL'))
+  // Only now nobody else can enter it.
+  const names = await readdir(`/proc/self/fd/${root.fd}`)
+  if (names.length > 0)
+    throw new LinkFault('io_error', 'The folder for new files was used by another process.')
+  for (const name of ['contents', 'items']) await mkdir(await beneath.place(name), 0o700)
+  return beneath.folder('contents')
+}
+
+export type FoundStage = AsyncDisposable & { path: string; beneath: Beneath }
+
 /** Opens the folder of this inode at one of the paths; null if it is nowhere. */
 export async function openStage(
   home: Beneath,
   paths: readonly string[],
   inode: bigint,
-): Promise<{ path: string; beneath: Beneath } | null> {
+): Promise<FoundStage | null> {
   for (const path of paths) {
     const root = await home.folder(path).catch(() => null)
     if (!root) continue
-    if ((await root.stat({ bigint: true })).ino === inode) return { path, beneath: await beneathOf(root) }
+    if ((await root.stat({ bigint: true })).ino === inode) {
+      const beneath = await beneathOf(root)
+      return { path, beneath, [Symbol.asyncDispose]: () => beneath[Symbol.asyncDispose]() }
+    }
     await root.close()
   }
   return null

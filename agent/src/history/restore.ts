@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import type { HistoryRules } from '@roost/contracts/link/history'
 import {
   maxNamedConflicts,
@@ -17,12 +16,12 @@ import type { Clock } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
 import { LinkFault } from '../link/link.ts'
 import { type Identities, readerId } from '../processes/identity.ts'
-import { openBeneath } from './beneath.ts'
+import { type Beneath, openBeneath } from './beneath.ts'
 import { readIndex } from './index-file.ts'
 import { foldersOfInode, type Listing, listWorkspace } from './listing.ts'
 import { type Counts, type Journal, readJournal, writeJournal } from './restore-journal.ts'
 import { movedPaths, type Plan, planRestore } from './restore-plan.ts'
-import { createStage, openStage, removeStage, type Stage, stageFolder } from './restore-stage.ts'
+import { createStage, newStagePath, openStage, removeStage, type Stage } from './restore-stage.ts'
 import { applySteps, type Conflicts } from './restore-steps.ts'
 import { createTarget, type Target } from './restore-target.ts'
 
@@ -73,9 +72,9 @@ type Session = {
   stagePath: string | null
   stage: Stage | null
   work: Promise<void> | null
-  /** The journal with the steps may have been written. */
-  isDecided: boolean
 }
+
+type Applying = Journal & { phase: 'applying' }
 
 const idForm = /^[a-z0-9-]{1,64}$/
 /** Shorter than the platform's patience with an answer. */
@@ -140,10 +139,9 @@ export function createRestores(deps: RestoresDeps): Restores {
     it.listing = null
   }
 
-  async function clearStage({ id, isDecided }: Session, path: string): Promise<void> {
+  async function clearStage({ id }: Session, path: string): Promise<void> {
     await using beneath = await openBeneath(home)
-    // Steps without their files would only delete. Otherwise the removal comes first: the disk may be full.
-    if (isDecided) await writeJournal(deps.journal, { id, phase: 'discarded', stage: path })
+    // First, because the disk may be full.
     await removeStage(beneath, path)
     await writeJournal(deps.journal, { id, phase: 'discarded', stage: null })
   }
@@ -189,12 +187,12 @@ export function createRestores(deps: RestoresDeps): Restores {
 
   async function stageOf(it: Session): Promise<Stage> {
     if (it.stage) return it.stage
-    const path = stageFolder(randomUUID())
+    await using beneath = await openBeneath(home)
+    const path = await newStagePath(beneath)
     it.stagePath = path
     // A kill right after the folder was created must not leave it behind.
     await writeJournal(deps.journal, { id: it.id, phase: 'staging', stage: path })
     const sparse = [...it.needs].filter(([, need]) => need.sparse).map(([content]) => content)
-    await using beneath = await openBeneath(home)
     it.stage = await createStage({ home: beneath, identities }, path, new Set(sparse))
     return it.stage
   }
@@ -208,14 +206,18 @@ export function createRestores(deps: RestoresDeps): Restores {
     if (stage) await syncVolume()
     if (!overwrite && (await hasMoved(it, listing))) return discard(it, 'moved', null)
     await deps.onRestore(hasForeign(plan))
-    const journal: Journal & { phase: 'applying' } = {
+    const journal: Applying = {
       ...{ id: it.id, phase: 'applying', steps, ...countsOf(changes) },
       stage: it.stagePath,
       inode: stage && String(stage.inode),
       ...{ conflicts: conflicts.slice(0, maxNamedConflicts), conflictCount: conflicts.length },
     }
-    it.isDecided = true
-    await writeJournal(deps.journal, journal)
+    try {
+      await writeJournal(deps.journal, journal)
+    } catch (fault) {
+      // It may have been replaced before the fault: then the steps count.
+      if ((await readJournal(deps.journal))?.phase !== 'applying') throw fault
+    }
     forget(it)
     try {
       await complete(journal, stage?.beneath ?? null)
@@ -235,41 +237,34 @@ export function createRestores(deps: RestoresDeps): Restores {
   }
 
   /** Does the steps of the journal. Throws if the disk is full or faulty; then it can be repeated. */
-  async function complete(journal: Journal & { phase: 'applying' }, opened: Stage['beneath'] | null) {
-    const { id, steps, stage: path, inode, added, changed, attributes, deleted } = journal
-    await using beneath = await openBeneath(home)
-    const conflicts: Conflicts = { named: [...journal.conflicts], count: journal.conflictCount }
-    let found: { path: string; beneath: Stage['beneath'] } | null = null
+  async function complete(journal: Applying, opened: Beneath | null): Promise<void> {
     stuck = null
     try {
-      if (!opened && path !== null && inode !== null) found = await findStage(beneath, path, BigInt(inode))
-      const stage = opened ?? found?.beneath ?? null
-      await applySteps({ home: beneath, stage, owner: identities.developer }, steps, conflicts)
-      await syncVolume()
+      await using beneath = await openBeneath(home)
+      const { stage, inode } = journal
+      await using found = opened || !stage || !inode ? null : await findStage(beneath, stage, BigInt(inode))
+      await finish(journal, beneath, opened ?? found?.beneath ?? null)
+      const path = found?.path ?? stage
+      if (path !== null) await removeStage(beneath, path).catch(warn('files of a restore not removed'))
     } catch (fault) {
       stuck = textOf(fault)
       log.warn('restore not completed', { reason: faultText(fault) })
       throw fault
     } finally {
-      await found?.beneath[Symbol.asyncDispose]()
       deps.onChanged()
     }
-    const counts = { added, changed, attributes, deleted }
-    const { named, count } = conflicts
-    const end: Journal = {
-      id,
-      phase: 'restored',
-      stage: path,
-      ...counts,
-      conflicts: named,
-      conflictCount: count,
-    }
-    await writeJournal(deps.journal, end)
-    const last = found?.path ?? path
-    if (last !== null) await removeStage(beneath, last).catch(warn('files of a restore not removed'))
   }
 
-  async function findStage(beneath: Stage['beneath'], path: string, inode: bigint) {
+  async function finish(journal: Applying, beneath: Beneath, stage: Beneath | null): Promise<void> {
+    const { steps, inode: _, ...rest } = journal
+    const conflicts: Conflicts = { named: [...journal.conflicts], count: journal.conflictCount }
+    await applySteps({ home: beneath, stage, owner: identities.developer }, steps, conflicts)
+    await syncVolume()
+    const { named, count } = conflicts
+    await writeJournal(deps.journal, { ...rest, phase: 'restored', conflicts: named, conflictCount: count })
+  }
+
+  async function findStage(beneath: Beneath, path: string, inode: bigint) {
     const found = await openStage(beneath, [path], inode)
     if (found) return found
     // A run may have moved the folder, but not changed it.
@@ -328,7 +323,7 @@ export function createRestores(deps: RestoresDeps): Restores {
         const base = (await readIndex(deps.index))?.record ?? null
         session = {
           ...{ id, rules, base, target: createTarget(paths), state: 'opened', fault: null },
-          ...{ listing: null, plan: null, needs: new Map(), stagePath: null, stage: null, work: null, isDecided: false },
+          ...{ listing: null, plan: null, needs: new Map(), stagePath: null, stage: null, work: null },
         }
         touch()
         return { base }
