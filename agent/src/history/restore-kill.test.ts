@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import {
-  chmodSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readTree, type Tree } from '@roost/test-support/trees/random'
@@ -20,8 +13,18 @@ const moments = Number(process.env.ROOST_TEST_RESTORE_KILLS ?? 16)
 const program = join(import.meta.dirname, '../test/restore-program.ts')
 
 function makeOld(home: string): void {
-  for (const folder of ['deep/er', 'gone/inside', 'swap', 'closed']) mkdirSync(join(home, folder), { recursive: true })
-  const files = ['same', 'changed', 'deep/er/changed', 'gone/inside/file', 'gone/file', 'swap/file', 'mode', 'to-folder']
+  for (const folder of ['deep/er', 'gone/inside', 'swap', 'closed'])
+    mkdirSync(join(home, folder), { recursive: true })
+  const files = [
+    'same',
+    'changed',
+    'deep/er/changed',
+    'gone/inside/file',
+    'gone/file',
+    'swap/file',
+    'mode',
+    'to-folder',
+  ]
   for (const file of files) writeFileSync(join(home, file), `old ${file}`)
   symlinkSync('same', join(home, 'link'))
   writeFileSync(join(home, 'closed/file'), 'old')
@@ -31,7 +34,16 @@ function makeOld(home: string): void {
 function makeNew(home: string): void {
   for (const folder of ['deep/er', 'new/.git/objects', 'to-folder', 'empty', 'closed'])
     mkdirSync(join(home, folder), { recursive: true })
-  const files = ['changed', 'deep/er/changed', 'new/file', 'new/.git/HEAD', 'swap', 'mode', 'to-folder/file', '\xff']
+  const files = [
+    'changed',
+    'deep/er/changed',
+    'new/file',
+    'new/.git/HEAD',
+    'swap',
+    'mode',
+    'to-folder/file',
+    '\xff',
+  ]
   writeFileSync(join(home, 'same'), 'old same')
   for (const file of files) writeFileSync(Buffer.from(join(home, file), 'latin1'), `new ${file}`)
   writeFileSync(join(home, 'mode'), 'old mode')

@@ -22,9 +22,9 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import type { RestoreTarget } from '@roost/contracts/link/history-restore'
 import { readTree, type Tree } from '@roost/test-support/trees/random'
-import { readerId } from '../processes/identity.ts'
 import { createFakeClock } from '../kit/fake-clock.ts'
 import { LinkFault } from '../link/link.ts'
+import { readerId } from '../processes/identity.ts'
 import { watchChanges } from '../test/fs-faults.ts'
 import { makeTestHome } from '../test/home.ts'
 import { everything, restoresAt, restoreTo, targetOf, workspaceOf } from '../test/restore-driver.ts'
@@ -73,7 +73,8 @@ test('what is left out stays, with the folders around it, and is named', async (
   using t = setUp()
   t.write('kept', 'recorded')
   const record = readTree(t.home)
-  for (const path of ['kept', 'gone/node_modules/x', 'gone/file', 'vendor/x', '.ssh/key']) t.write(path, 'later')
+  for (const path of ['kept', 'gone/node_modules/x', 'gone/file', 'vendor/x', '.ssh/key'])
+    t.write(path, 'later')
   record.set('vendor', { kind: 'file', mode: 0o644, content: 'recorded' })
   record.set('gone', { kind: 'file', mode: 0o644, content: 'recorded' })
   const rules = { patterns: ['node_modules', 'vendor'], max_file_bytes: 1e9 }
@@ -112,9 +113,14 @@ test('a change after the comparison is noticed before anything happens, or overw
   assert.equal(end.state, 'moved')
   assert.deepEqual([t.text('a'), t.text('b')], ['changed meanwhile', 'later'])
   workspaceOf(t.home)
-  assert.equal((await restoreTo(t.restores, record, { compared, overwrite: true, id: 'two' })).state, 'restored')
+  assert.equal(
+    (await restoreTo(t.restores, record, { compared, overwrite: true, id: 'two' })).state,
+    'restored',
+  )
   assert.deepEqual([t.text('a'), t.text('b')], ['recorded', 'recorded'])
-  const states = await Promise.all(['one', 'two', 'other'].map(async (id) => (await t.restores.look(id)).state))
+  const states = await Promise.all(
+    ['one', 'two', 'other'].map(async (id) => (await t.restores.look(id)).state),
+  )
   assert.deepEqual(states, ['unknown', 'restored', 'unknown'])
 })
 
@@ -167,7 +173,10 @@ test('a folder that is swapped for a link all the time leads nowhere', async () 
   })
   symlinkSync(outside, join(t.home, 'other'))
   const script = 'while :; do mv -T real a; mv -T other real; mv -T real other; mv -T a real; done'
-  const swapper = spawn('/bin/sh', ['-c', `echo; ${script}`], { cwd: t.home, stdio: ['ignore', 'pipe', 'ignore'] })
+  const swapper = spawn('/bin/sh', ['-c', `echo; ${script}`], {
+    cwd: t.home,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   const closed = new Promise((resolve) => swapper.once('close', resolve))
   await new Promise((resolve) => swapper.stdout.once('data', resolve))
   try {
@@ -267,8 +276,26 @@ test('a restore that is not continued expires with its files', async () => {
 
 test('a target that no workspace can have is refused', async () => {
   using t = setUp()
-  const entry = { kind: 'folder', mode: 0o755, owner: true, sparse: false, content: '', known: false } as const
-  for (const path of ['..', 'a/../b', '/a', 'a//b', '', '.roost/keys', '.ssh', 'shared-in/x', 'a\0', 'x'.repeat(256)]) {
+  const entry = {
+    kind: 'folder',
+    mode: 0o755,
+    owner: true,
+    sparse: false,
+    content: '',
+    known: false,
+  } as const
+  for (const path of [
+    '..',
+    'a/../b',
+    '/a',
+    'a//b',
+    '',
+    '.roost/keys',
+    '.ssh',
+    'shared-in/x',
+    'a\0',
+    'x'.repeat(256),
+  ]) {
     await t.restores.open('one', [''], everything)
     await assert.rejects(t.restores.target('one', [{ ...entry, path }], []), code('invalid_message'), path)
     if (path !== '') await assert.rejects(t.restores.open('one', [path], everything), code('invalid_message'))
@@ -298,7 +325,12 @@ test('a huge record is restored, an endless one is refused', async () => {
   const long = Array.from({ length: 1000 }, (_, index) => `${index}`.padStart(4000, 'x/'))
   let pages = 0
   const send = async () => {
-    for (; pages < 100; pages += 1) await t.restores.target('three', [], long.map((path) => `${pages}${path}`))
+    for (; pages < 100; pages += 1)
+      await t.restores.target(
+        'three',
+        [],
+        long.map((path) => `${pages}${path}`),
+      )
   }
   await assert.rejects(send, code('io_error'))
   assert.ok(pages > 5)

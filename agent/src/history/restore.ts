@@ -315,7 +315,9 @@ export function createRestores(deps: RestoresDeps): Restores {
     open: (id, paths, rules) =>
       next(async () => {
         if (!idForm.test(id)) throw new LinkFault('invalid_message', 'The restore has an invalid id.')
-        if (session?.work) throw new LinkFault('io_error', 'Another restore is not complete.')
+        // A comparison only reads, so it may end unheard.
+        if (session?.work && session.state !== 'comparing')
+          throw new LinkFault('io_error', 'Another restore is not complete.')
         if (session) await discard(session, 'discarded', null)
         session = null
         // The workspace must not stay between two states.

@@ -1,7 +1,17 @@
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 
-const changing = ['open', 'mkdir', 'rename', 'unlink', 'rmdir', 'symlink', 'chmod', 'chown', 'lchown'] as const
+const changing = [
+  'open',
+  'mkdir',
+  'rename',
+  'unlink',
+  'rmdir',
+  'symlink',
+  'chmod',
+  'chown',
+  'lchown',
+] as const
 const changingFiles = ['write', 'writeFile', 'truncate', 'sync', 'chmod', 'chown'] as const
 
 type Changing = Record<string, (...args: unknown[]) => Promise<unknown>>

@@ -58,7 +58,10 @@ export function isSelected(paths: readonly string[], path: string): boolean {
 }
 
 function topmost(paths: readonly string[]): string[] {
-  return paths.filter((path) => !paths.some((other) => path !== other && isSelected([other], path) && path.length > other.length))
+  return paths.filter(
+    (path) =>
+      !paths.some((other) => path !== other && isSelected([other], path) && path.length > other.length),
+  )
 }
 
 /** Splits what goes to the agent, so that each message stays small. */

@@ -9,8 +9,8 @@ import { readTree, type Tree } from '@roost/test-support/trees/random'
 import { createRestores, type Restores } from '../../../../../agent/src/history/restore.ts'
 import { createRestoreCalls } from '../../../../../agent/src/history/restore-calls.ts'
 import { createScanner } from '../../../../../agent/src/history/scan.ts'
-import { LinkFault as AgentFault } from '../../../../../agent/src/link/link.ts'
 import { systemClock as agentClock } from '../../../../../agent/src/kit/clock.ts'
+import { LinkFault as AgentFault } from '../../../../../agent/src/link/link.ts'
 import { createIdentities, readIdentityFacts } from '../../../../../agent/src/processes/identity.ts'
 import { systemClock } from '../../../kit/clock.ts'
 import { type AgentLink, LinkFault, type PlatformCallName } from '../../../ports/agent-link/port.ts'
@@ -52,9 +52,13 @@ export async function openRestoreWorld() {
         const sent = JSON.parse(JSON.stringify(request))
         try {
           const answer = await answers[t as keyof typeof answers](sent)
-          return platformAnswerSchemas[t as PlatformCallName].parse(JSON.parse(JSON.stringify(answer))) as never
+          return platformAnswerSchemas[t as PlatformCallName].parse(
+            JSON.parse(JSON.stringify(answer)),
+          ) as never
         } catch (error) {
-          throw error instanceof AgentFault ? new LinkFault({ code: error.code, message: error.message }) : error
+          throw error instanceof AgentFault
+            ? new LinkFault({ code: error.code, message: error.message })
+            : error
         }
       },
     }
@@ -119,7 +123,8 @@ export function createSnapshots() {
     add: (record: string, home: string) => void records.set(record, readTree(home)),
     async list({ record }: RecordId, folder: string): Promise<StoredEntry[] | null> {
       const start = folder === '' ? '' : `${folder}/`
-      const isInside = (path: string) => path !== '' && path.startsWith(start) && !path.slice(start.length).includes('/')
+      const isInside = (path: string) =>
+        path !== '' && path.startsWith(start) && !path.slice(start.length).includes('/')
       return [...(records.get(record) ?? [])]
         .filter(([path]) => isInside(path))
         .map(([path, { kind, mode, content }]) => ({
