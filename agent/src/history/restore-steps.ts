@@ -81,7 +81,7 @@ export async function applySteps(
       const code = (error as NodeJS.ErrnoException).code ?? ''
       if (code === '' || passing.has(code)) throw error
       await home.forget()
-      if (!isExpected(step, code))
+      if (!isExpected(step, code) && !isNamed(conflicts, step))
         addConflict(conflicts, { path: step.path, reason: reasons[code] ?? 'occupied' })
     }
   }
@@ -92,6 +92,11 @@ function isExpected(step: Step, code: string): boolean {
   if (step.do === 'place') return false
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP') return true
   return step.do === 'remove' && code === 'EISDIR'
+}
+
+/** A folder stays because of what stays in it. */
+function isNamed({ named }: Conflicts, { do: act, path }: Step): boolean {
+  return act === 'remove_folder' && named.some((each) => each.path.startsWith(`${path}/`))
 }
 
 function missing(error: NodeJS.ErrnoException): null {

@@ -27,7 +27,7 @@ import { LinkFault } from '../link/link.ts'
 import { readerId } from '../processes/identity.ts'
 import { watchChanges } from '../test/fs-faults.ts'
 import { makeTestHome } from '../test/home.ts'
-import { everything, restoresAt, restoreTo, targetOf, workspaceOf } from '../test/restore-driver.ts'
+import { everything, restoresAt, restoreTo, settled, targetOf, workspaceOf } from '../test/restore-driver.ts'
 import type { RestoresDeps } from './restore.ts'
 
 let fullFrom = Number.POSITIVE_INFINITY
@@ -222,7 +222,7 @@ test('a full disk at any moment: the old tree, or the new one once there is spac
     ends.add(end?.state ?? 'refused')
     if (end?.state === 'applying') {
       assert.match(end.fault ?? '', /full/)
-      assert.equal((await t.restores.look('one')).state, 'restored')
+      assert.equal((await settled(t.restores, 'one')).state, 'restored')
     } else await t.restores.resume()
     const isNew = end?.state === 'applying' || end?.state === 'restored'
     assert.deepEqual(sorted(workspaceOf(t.home)), sorted(isNew ? t.record : t.later), `full from ${from}`)
@@ -307,7 +307,7 @@ test('a target that no workspace can have is refused', async () => {
   await assert.rejects(t.restores.target('one', [file], []), code('invalid_message'))
   await assert.rejects(t.restores.open('../x', [''], everything), code('invalid_message'))
   await t.restores.compare('one')
-  await t.restores.look('one')
+  await settled(t.restores, 'one')
   const piece = { content: 'a'.repeat(64), offset: 0, bytes: Buffer.from('x'), last: true }
   await assert.rejects(t.restores.write('one', [piece]), code('invalid_message'))
 })

@@ -68,7 +68,8 @@ export async function restoreTo(
   return settled(restores, id)
 }
 
-async function settled(restores: Restores, id: string): Promise<RestoreLookAnswer> {
+/** Waits until the program no longer works on it. */
+export async function settled(restores: Restores, id: string): Promise<RestoreLookAnswer> {
   for (;;) {
     const answer = await restores.look(id)
     if (answer.fault !== null || (answer.state !== 'comparing' && answer.state !== 'applying')) return answer
