@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -71,7 +71,13 @@ function setUp() {
   const tree = join(base.root, 'tree.json')
   writeFileSync(tree, JSON.stringify(newTree))
 
+  /** Without root, closed folders cannot be removed. */
+  function open() {
+    execFileSync('chmod', ['-R', 'u+rwX', base.root])
+  }
+
   function makeTree() {
+    open()
     rmSync(place.home, { recursive: true })
     rmSync(join(base.root, 'program'), { recursive: true, force: true })
     mkdirSync(place.home)
@@ -96,7 +102,13 @@ function setUp() {
     assert.deepEqual(sorted(workspaceOf(place.home)), expected, `${what}: ${state}`)
     return state
   }
-  return { ...base, place, makeTree, run, settle }
+  return {
+    ...{ place, makeTree, run, settle },
+    [Symbol.dispose]() {
+      open()
+      base[Symbol.dispose]()
+    },
+  }
 }
 
 test('after kill -9 at any moment the tree is the old or the new one, and the program says which', async () => {

@@ -110,7 +110,7 @@ test('the record of one agent fills the empty workspace of another', async () =>
   const fork = t.world.agentAt('two')
   const end = await applyRestore(
     fork.deps,
-    fork.options(t.record, { source: { agent: 'one', record: t.first } }),
+    fork.options(t.first, { source: { agent: 'one', record: t.first } }),
     nothing,
   )
   assert.deepEqual([end.outcome, end.added], ['restored', 3])
