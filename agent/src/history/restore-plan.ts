@@ -13,10 +13,13 @@ import { parentOf, type Target } from './restore-target.ts'
  * path. Each step can be repeated.
  */
 export type Step =
-  | { do: 'open' | 'mode'; path: string; mode: number }
+  | ({ do: 'open' | 'mode'; path: string; mode: number } & Which)
   | { do: 'remove' | 'remove_folder'; path: string }
   | { do: 'place'; path: string; item: number; folder: boolean }
-  | { do: 'owner'; path: string; uid: number | null }
+  | ({ do: 'owner'; path: string; uid: number | null } & Which)
+
+/** Attributes are never given to an entry that another process has put there: `item` has its inode once it is staged. */
+export type Which = { inode: string | null; item: number | null }
 
 /** An entry to create. `uid`: another user whose it stays; null for the owner. */
 export type Placed = Pick<RestoreTarget, 'path' | 'kind' | 'mode' | 'sparse' | 'content'> & {
@@ -44,7 +47,13 @@ export type PlanDeps = {
   strangerUid: number
 }
 
-type Attributes = { path: string; mode: number; uid: number | null; hasOwner: boolean }
+type Attributes = Which & { path: string; mode: number; uid: number | null; hasOwner: boolean }
+
+type Closed = Which & { mode: number }
+
+/** Each folder of a path is opened. Names longer than this cannot be told to the platform. */
+const maxDepth = 500
+const maxPathLength = 4096
 
 /** Lines that are looked at without a pause: calls of the platform wait meanwhile. */
 const linesAtOnce = 2000
@@ -57,7 +66,7 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
   const gone: { path: string; kind: Listed['kind'] }[] = []
   const leftOut = new Set<string>()
   /** Folders that the owner cannot change without another mode, in the order of the listing. */
-  const closed = new Map<string, number>()
+  const closed = new Map<string, Closed>()
   /** Entries that are as in the record, or need other attributes only. */
   const settled = new Set<string>()
   /** Entries that are replaced by one of the same path. */
@@ -67,13 +76,14 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
 
   for await (const line of linesOf(listing)) {
     const entry = parseLine(line, isOwners)
-    if (!entry) {
-      leftOut.add(pathOfLine(line))
+    const path = pathOfLine(line)
+    if (!entry || isTooDeep(path)) {
+      leftOut.add(path)
       continue
     }
-    const { path } = entry
     if (path === '') continue
-    if (entry.kind === 'folder' && (entry.mode & 0o300) !== 0o300) closed.set(path, entry.mode)
+    if (entry.kind === 'folder' && (entry.mode & 0o300) !== 0o300) 
+      closed.set(path, { mode: entry.mode, inode: String(entry.inode), item: null })
     if (target.isSelected(path)) await look(entry)
     else if (target.entry(path)) above.set(path, entry.kind)
   }
@@ -96,7 +106,8 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
       if (wanted.mode === entry.mode && wanted.owner === entry.owner) return
       changes.push({ path, kind, change: 'attributes' })
       const hasOwner = wanted.owner === entry.owner
-      attributes.push({ path, mode: wanted.mode, uid: wanted.owner ? null : strangerUid, hasOwner })
+      const uid = wanted.owner ? null : strangerUid
+      attributes.push({ path, mode: wanted.mode, uid, hasOwner, inode: String(entry.inode), item: null })
       return
     }
     const isSame = await hasContent(entry, wanted)
@@ -105,7 +116,8 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
     else if (isSame && wanted.owner && entry.owner) {
       settled.add(path)
       changes.push({ path, kind, change: 'attributes' })
-      attributes.push({ path, mode: wanted.mode, uid: null, hasOwner: true })
+      const inode = String(entry.inode)
+      attributes.push({ path, mode: wanted.mode, uid: null, hasOwner: true, inode, item: null })
     } else
       replaced.set(path, { uid: entry.owner ? null : entry.uid, change: isSame ? 'attributes' : 'changed' })
   }
@@ -125,7 +137,7 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
   const removals = gone.filter(({ path, kind }) => kind !== 'folder' || !kept.has(path))
   const goneFolders = new Set(gone.filter(({ kind }) => kind === 'folder').map(({ path }) => path))
   for (const path of leftOut)
-    if (goneFolders.has(parentOf(path)) && target.isSelected(path))
+    if (goneFolders.has(parentOf(path)) && target.isSelected(path) && path.length <= maxPathLength)
       conflicts.push({ path, reason: 'left_out' })
   for (const { path, kind } of removals) changes.push({ path, kind, change: 'deleted' })
 
@@ -166,7 +178,7 @@ function stepsOf(plan: {
   removals: { path: string; kind: Listed['kind'] }[]
   items: Item[]
   attributes: Attributes[]
-  closed: ReadonlyMap<string, number>
+  closed: ReadonlyMap<string, Closed>
 }): Step[] {
   const { removals, items, attributes, closed } = plan
   const roots = items.flatMap(([root], item) => (root ? [{ ...root, item }] : []))
@@ -174,19 +186,19 @@ function stepsOf(plan: {
   const opened = [...closed].filter(([path]) => entered.has(path))
   const modes = new Map(opened)
   const last: Step[] = []
-  for (const { path, mode, uid, hasOwner } of attributes) {
-    modes.delete(path)
-    last.push(...attributeSteps(path, mode, uid, hasOwner))
+  for (const each of attributes) {
+    modes.delete(each.path)
+    last.push(...attributeSteps(each))
   }
-  for (const { path, kind, mode, uid } of roots)
+  for (const { path, kind, mode, uid, item } of roots)
     if (kind === 'folder' && isFinishedLater({ mode, uid }))
-      last.push(...attributeSteps(path, mode, uid, uid === null))
-  for (const [path, mode] of modes) last.push({ do: 'mode', path, mode })
+      last.push(...attributeSteps({ path, mode, uid, hasOwner: uid === null, inode: null, item }))
+  for (const [path, each] of modes) last.push({ do: 'mode', path, ...each })
   // A folder that is closed at the end must not be entered again.
   last.reverse()
   last.sort((a, b) => depthOf(b.path) - depthOf(a.path))
   return [
-    ...opened.map(([path, mode]): Step => ({ do: 'open', path, mode: mode | 0o700 })),
+    ...opened.map(([path, each]): Step => ({ do: 'open', path, ...each, mode: each.mode | 0o700 })),
     // Content before its folder.
     ...removals
       .map(({ path, kind }): Step => ({ do: kind === 'folder' ? 'remove_folder' : 'remove', path }))
@@ -202,11 +214,16 @@ export function isFinishedLater({ mode, uid }: Pick<Placed, 'mode' | 'uid'>): bo
 }
 
 /** Only a folder's owner may change its mode, so the order depends on who that is in the end. */
-function attributeSteps(path: string, mode: number, uid: number | null, hasOwner: boolean): Step[] {
-  const owner: Step[] = hasOwner ? [] : [{ do: 'owner', path, uid }]
-  const setMode: Step = { do: 'mode', path, mode }
+function attributeSteps({ path, mode, uid, hasOwner, inode, item }: Attributes): Step[] {
+  const which = { inode, item }
+  const owner: Step[] = hasOwner ? [] : [{ do: 'owner', path, uid, ...which }]
+  const setMode: Step = { do: 'mode', path, mode, ...which }
   // In the reverse order of their execution.
   return uid === null ? [setMode, ...owner] : [...owner, setMode]
+}
+
+function isTooDeep(path: string): boolean {
+  return path.length > maxPathLength || (path.length > maxDepth && depthOf(path) > maxDepth)
 }
 
 const depthOf = (path: string) => path.split('/').length

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import {
   chmod,
   chown,
   type FileHandle,
   lchown,
+  lstat,
   mkdir,
   open,
   readdir,
@@ -31,8 +32,8 @@ export type Stage = {
   /** Adds a piece to a content. */
   write(content: string, offset: number, bytes: Buffer, last: boolean): Promise<void>
   isComplete(content: string): boolean
-  /** Creates the items from the contents, with everything but the attributes that come last. */
-  arrange(items: readonly Item[]): Promise<void>
+  /** Creates the items from the contents, with everything but the attributes that come last. Returns their inodes. */
+  arrange(items: readonly Item[]): Promise<string[]>
   close(): Promise<void>
 }
 
@@ -132,6 +133,7 @@ export async function createStage(
       const uses = new Map<string, number>()
       for (const item of items)
         for (const { content } of item) uses.set(content, (uses.get(content) ?? 0) + 1)
+      const inodes: string[] = []
       for (const [index, item] of items.entries()) {
         const start = item[0]?.path.length ?? 0
         const at = (path: string) => `${stagedItem(index)}${path.slice(start)}`
@@ -150,7 +152,9 @@ export async function createStage(
           await chmod(place, isLater ? mode | 0o700 : mode)
           if (uid !== null && !isLater) await give(place, uid)
         }
+        inodes.push(String((await lstat(await beneath.place(stagedItem(index)), { bigint: true })).ino))
       }
+      return inodes
     },
     async close() {
       await writing?.file.close()
@@ -184,7 +188,8 @@ export async function openStage(
   for (const path of paths) {
     const root = await home.folder(path).catch(() => null)
     if (!root) continue
-    if ((await root.stat({ bigint: true })).ino === inode) {
+    const found = await root.stat({ bigint: true })
+    if (found.ino === inode && found.dev === home.device) {
       const beneath = await beneathOf(root)
       return { path, beneath, [Symbol.asyncDispose]: () => beneath[Symbol.asyncDispose]() }
     }
@@ -193,21 +198,30 @@ export async function openStage(
   return null
 }
 
-/** Deletes a folder with everything in it, whatever its modes and owners are. A missing one is ignored. */
+/**
+ * Deletes a stage with everything in it, whatever its modes and owners are. Anything else in its place stays, unless it
+ * is an empty folder.
+ */
 export async function removeStage(home: Beneath, path: string): Promise<void> {
   try {
     const root = await home.folder(path)
     const beneath = await beneathOf(root)
     try {
-      for (const name of await readdir(`/proc/self/fd/${root.fd}`, { encoding }))
+      const names = isStage(await root.stat()) ? await readdir(`/proc/self/fd/${root.fd}`, { encoding }) : []
+      for (const name of names)
         await removeTree(beneath, name)
     } finally {
       await beneath[Symbol.asyncDispose]()
     }
     await rmdir(await home.place(path))
   } catch (error) {
-    unless('ENOENT', 'ENOTDIR', 'ELOOP')(error as NodeJS.ErrnoException)
+    unless('ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY')(error as NodeJS.ErrnoException)
   }
+}
+
+/** Without another user, this program is the owner of its folder. */
+function isStage({ uid }: Stats): boolean {
+  return uid === programId || (process.getuid?.() === process.geteuid?.() && uid === process.geteuid?.())
 }
 
 async function removeTree(beneath: Beneath, path: string): Promise<void> {

@@ -6,7 +6,7 @@ import {
 } from '@roost/contracts/link/history-restore'
 import type { ProcessUser } from '../processes/identity.ts'
 import type { Beneath } from './beneath.ts'
-import type { Step } from './restore-plan.ts'
+import type { Step, Which } from './restore-plan.ts'
 import { stagedItem } from './restore-stage.ts'
 
 /** The first ones, and the number of all. */
@@ -67,11 +67,12 @@ export async function applySteps(
   }
 
   /** A file that somebody put there must not become the owner's, so only folders change their owner. */
-  async function withEntry(step: Step, act: (opened: string) => Promise<void>): Promise<void> {
+  async function withEntry(step: Step & Which, act: (opened: string) => Promise<void>): Promise<void> {
     await using entry = await home.entry(step.path)
     const found = await entry.stat({ bigint: true })
     const isKnown = found.isDirectory() || (found.isFile() && step.do !== 'owner')
-    if (isKnown && found.dev === home.device) await act(`/proc/self/fd/${entry.fd}`)
+    const isMeant = step.inode === null || step.inode === String(found.ino)
+    if (isKnown && isMeant && found.dev === home.device) await act(`/proc/self/fd/${entry.fd}`)
   }
 
   for (const step of steps) {

@@ -335,3 +335,13 @@ test('a huge record is restored, an endless one is refused', async () => {
   await assert.rejects(send, code('io_error'))
   assert.ok(pages > 5)
 })
+
+test('what is too deep stays, with the folders around it', async () => {
+  using t = setUp()
+  t.write('kept', 'recorded')
+  const record = readTree(t.home)
+  const deep = Array.from({ length: 600 }, () => 'd').join('/')
+  t.write(`${deep}/file`, 'later')
+  const { state, conflict_count } = await restoreTo(t.restores, record)
+  assert.deepEqual([state, conflict_count, t.text(`${deep}/file`)], ['restored', 1, 'later'])
+})

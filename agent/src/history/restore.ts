@@ -20,7 +20,7 @@ import { type Beneath, openBeneath } from './beneath.ts'
 import { readIndex } from './index-file.ts'
 import { foldersOfInode, type Listing, listWorkspace } from './listing.ts'
 import { type Counts, type Journal, readJournal, writeJournal } from './restore-journal.ts'
-import { movedPaths, type Plan, planRestore } from './restore-plan.ts'
+import { movedPaths, type Plan, planRestore, type Step } from './restore-plan.ts'
 import { createStage, newStagePath, openStage, removeStage, type Stage } from './restore-stage.ts'
 import { applySteps, type Conflicts } from './restore-steps.ts'
 import { createTarget, type Target } from './restore-target.ts'
@@ -202,12 +202,13 @@ export function createRestores(deps: RestoresDeps): Restores {
     if (!plan || !listing) return
     const { changes, items, steps, conflicts } = plan
     const stage = items.length > 0 ? await stageOf(it) : null
-    await stage?.arrange(items)
+    const inodes = (await stage?.arrange(items)) ?? []
     if (stage) await syncVolume()
     if (!overwrite && (await hasMoved(it, listing))) return discard(it, 'moved', null)
     await deps.onRestore(hasForeign(plan))
     const journal: Applying = {
-      ...{ id: it.id, phase: 'applying', steps, ...countsOf(changes) },
+      ...{ id: it.id, phase: 'applying', ...countsOf(changes) },
+      steps: steps.map((step) => withInode(step, inodes)),
       stage: it.stagePath,
       inode: stage && String(stage.inode),
       ...{ conflicts: conflicts.slice(0, maxNamedConflicts), conflictCount: conflicts.length },
@@ -339,7 +340,7 @@ export function createRestores(deps: RestoresDeps): Restores {
     async look(id) {
       const it = session?.id === id ? session : null
       await within(lookMs, it?.work ?? retry(id))
-      if (it && it.state !== 'restored' && it.state !== 'applying') return answerOf(it)
+      if (it && (it.work || (it.state !== 'restored' && it.state !== 'applying'))) return answerOf(it)
       const journal = await readJournal(deps.journal)
       if (journal?.id === id && journal.phase !== 'staging') return answerOfJournal(journal, stuck)
       return it ? answerOf(it) : { ...nothing, state: 'unknown' }
@@ -403,6 +404,11 @@ function pageOf<T extends { path: string }>(all: readonly T[], offset: number): 
     page.push(each)
   }
   return page
+}
+
+function withInode(step: Step, inodes: readonly string[]): Step {
+  if (step.do !== 'mode' && step.do !== 'owner') return step
+  return step.item === null ? step : { ...step, inode: inodes[step.item] ?? null }
 }
 
 function hasForeign({ items, steps }: Plan): boolean {
