@@ -295,7 +295,10 @@ test('a restore goes over the link, and a kill in its middle leaves the old file
   writeFileSync(join(home, 'notes'), 'later')
   await stage('one')
   if (process.getuid?.() === 0)
-    assert.deepEqual(staged().map((name) => statSync(join(home, '.roost', name)).uid), [900])
+    assert.deepEqual(
+      staged().map((name) => statSync(join(home, '.roost', name)).uid),
+      [900],
+    )
   await t.end(first, 'SIGKILL')
   t.start('start.ts')
   await t.hello(2)

@@ -82,7 +82,7 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
       continue
     }
     if (path === '') continue
-    if (entry.kind === 'folder' && (entry.mode & 0o300) !== 0o300) 
+    if (entry.kind === 'folder' && (entry.mode & 0o300) !== 0o300)
       closed.set(path, { mode: entry.mode, inode: String(entry.inode), item: null })
     if (target.isSelected(path)) await look(entry)
     else if (target.entry(path)) above.set(path, entry.kind)

@@ -208,8 +208,7 @@ export async function removeStage(home: Beneath, path: string): Promise<void> {
     const beneath = await beneathOf(root)
     try {
       const names = isStage(await root.stat()) ? await readdir(`/proc/self/fd/${root.fd}`, { encoding }) : []
-      for (const name of names)
-        await removeTree(beneath, name)
+      for (const name of names) await removeTree(beneath, name)
     } finally {
       await beneath[Symbol.asyncDispose]()
     }
