@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseDotenv } from '@roost/contracts/kit/dotenv'
@@ -22,6 +23,7 @@ import { createDiskMeter } from './heartbeat/disk.ts'
 import { createUseMeter } from './heartbeat/use.ts'
 import type { History } from './history/history.ts'
 import { createWriters } from './history/writers.ts'
+import type { Restores } from './history/restore.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
 import { faultText, type Log } from './kit/log.ts'
@@ -203,6 +205,24 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     return loadedHistory
   }
 
+  const journal = join(volume.program, 'restore', 'journal')
+  let loadedRestores: Promise<Restores> | null = null
+  const restores = () => {
+    loadedRestores ??= import('./history/restore.ts').then((loaded) =>
+      loaded.createRestores({
+        home,
+        journal,
+        index: join(volume.program, 'history-index'),
+        identities,
+        clock,
+        log,
+        onRestore: ownersFiles.restored,
+        onChanged: sharing.noteOwner,
+      }),
+    )
+    return loadedRestores
+  }
+
   let workspaceGit: Promise<WorkspaceGit> | null = null
   const git = () => {
     workspaceGit ??= Promise.all([import('./git/git.ts'), import('./git/run.ts')]).then(
@@ -362,6 +382,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     terminals,
     transfers,
     history,
+    restores,
     applySettings,
     dropSession: live.drop,
     info: async () => ({
@@ -440,6 +461,11 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   }
 
   async function prepare() {
+    // Before anything else reads the workspace.
+    if (existsSync(journal))
+      await (await restores())
+        .resume()
+        .catch((fault: unknown) => log.warn('restore not completed', { reason: faultText(fault) }))
     await clearLeftovers(
       unfinished.map(({ executionId }) => executionId),
       config.scratch,

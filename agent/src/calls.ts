@@ -4,6 +4,8 @@ import type { CredentialStore } from './credentials/store.ts'
 import { createGitCalls } from './git/calls.ts'
 import type { WorkspaceGit } from './git/git.ts'
 import type { History } from './history/history.ts'
+import type { Restores } from './history/restore.ts'
+import { createRestoreCalls } from './history/restore-calls.ts'
 import { isObject, type Json, listAt, numberAt, objectAt, textAt } from './kit/json.ts'
 import { LinkFault } from './link/link.ts'
 import type { QueueWatch } from './operator-queue/watch.ts'
@@ -34,6 +36,7 @@ export type CallDeps = {
   skills(): Promise<Skills>
   credentials(): Promise<CredentialStore>
   terminals(): Promise<Terminals>
+  restores(): Promise<Restores>
   transfers(): Promise<Transfers>
   history(): Promise<History>
   applySettings(settings: AgentSettings): void
@@ -131,6 +134,7 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     ...createGitCalls(deps.git),
     ...execCalls(deps.terminals),
     ...historyCalls(deps.history),
+    ...createRestoreCalls(deps.restores),
     async 'queue.look'() {
       deps.queue.report()
       return { ok: true }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
@@ -259,4 +260,52 @@ test('a cancelled read-only turn leaves no process behind', asRoot, async () => 
   const about = { execution_id: run.execution_id, claim_token: 1, grace_seconds: 5 }
   assert.equal((await t.platform.call('cancel', about)).state, 'stopped')
   assert.deepEqual(markedProcesses(run.execution_id), [])
+})
+
+test('a restore goes over the link, and a kill in its middle leaves the old files', async () => {
+  await using t = await prepareProgram()
+  const { home } = t.place
+  const content = createHash('sha256').update('blob 8\0recorded').digest('hex')
+  const attributes = { mode: 0o640, owner: true, sparse: false, known: false }
+  const text = () => readFileSync(join(home, 'notes'), 'utf8')
+  const piece = Buffer.from('recorded').toString('base64')
+  const stage = async (restore_id: string) => {
+    const { platform } = t
+    await platform.call('history.restore.open', {
+      restore_id,
+      paths: ['notes'],
+      rules: { patterns: [], max_file_bytes: 1e9 },
+    })
+    const entry = { path: 'notes', kind: 'file', content, ...attributes } as const
+    await platform.call('history.restore.target', { restore_id, entries: [entry], left_out: [] })
+    await platform.call('history.restore.compare', { restore_id })
+    assert.equal(await settled(restore_id), 'compared')
+    const pieces = [{ content, offset: 0, data_base64: piece, last: true }]
+    await platform.call('history.restore.write', { restore_id, pieces })
+  }
+  const settled = async (restore_id: string) => {
+    for (;;) {
+      const { state } = await t.platform.call('history.restore.look', { restore_id })
+      if (state !== 'comparing' && state !== 'applying') return state
+    }
+  }
+  const staged = () => readdirSync(join(home, '.roost')).filter((name) => name.startsWith('restore-'))
+  const first = t.start('start.ts')
+  await t.hello(1)
+  writeFileSync(join(home, 'notes'), 'later')
+  await stage('one')
+  if (process.getuid?.() === 0)
+    assert.deepEqual(
+      staged().map((name) => statSync(join(home, '.roost', name)).uid),
+      [900],
+    )
+  await t.end(first, 'SIGKILL')
+  t.start('start.ts')
+  await t.hello(2)
+  assert.equal(await settled('one'), 'discarded')
+  assert.deepEqual([text(), staged()], ['later', []])
+  await stage('two')
+  await t.platform.call('history.restore.apply', { restore_id: 'two', overwrite: false })
+  assert.equal(await settled('two'), 'restored')
+  assert.deepEqual([text(), staged(), statSync(join(home, 'notes')).mode & 0o777], ['recorded', [], 0o640])
 })

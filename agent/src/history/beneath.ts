@@ -4,24 +4,38 @@ import { encoding } from './listing.ts'
 
 /**
  * Opens files below a folder without following any link, one folder at a time. Nothing that is replaced meanwhile
- * leads outside: each name is looked up in the folder that is already open.
+ * leads outside: each name is looked up in the folder that is already open. One call at a time.
  */
 export type Beneath = {
-  /** The opened folder's device and inode. */
+  /** The opened folder's device. */
   device: bigint
   /** Opens a file for reading. Rejects with `ELOOP` or `ENOTDIR` for links. */
   open(path: string): Promise<FileHandle>
   /** Returns the target of a link, as bytes. */
   target(path: string): Promise<Buffer>
+  /** Opens a folder; the caller closes it. */
+  folder(path: string): Promise<FileHandle>
+  /** Opens any entry, also a link, only to look at it and to change its attributes. */
+  entry(path: string): Promise<FileHandle>
+  /** Where an entry can be created, renamed or removed, until the next call. */
+  place(path: string): Promise<Buffer>
+  /** Folders were replaced: looks up every name again. */
+  forget(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 /** A pipe in place of a file must not block. */
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+/** `O_PATH` of Linux, which Node does not name: opens without any right to the content. */
+const entryFlags = 0o10000000 | constants.O_NOFOLLOW
 
 export async function openBeneath(folder: string): Promise<Beneath> {
-  const root = await open(folder, folderFlags)
+  return beneathOf(await open(folder, folderFlags))
+}
+
+/** Takes over the opened folder. */
+export async function beneathOf(root: FileHandle): Promise<Beneath> {
   const { dev } = await root.stat({ bigint: true })
   /** The folders of the last path, kept open for the next one. */
   let kept: { name: string; handle: FileHandle }[] = []
@@ -44,16 +58,27 @@ export async function openBeneath(folder: string): Promise<Beneath> {
     return { parent: kept.at(-1)?.handle ?? root, name }
   }
 
+  async function opened(path: string, flags: number): Promise<FileHandle> {
+    const { parent, name } = await parentOf(path)
+    return open(childOf(parent, name), flags)
+  }
+
   return {
     device: dev,
-    async open(path) {
-      const { parent, name } = await parentOf(path)
-      return open(childOf(parent, name), fileFlags)
-    },
+    open: (path) => opened(path, fileFlags),
+    folder: (path) => opened(path, folderFlags),
+    entry: (path) => opened(path, entryFlags),
     async target(path) {
       const { parent, name } = await parentOf(path)
       return readlink(childOf(parent, name), { encoding: 'buffer' })
     },
+    async place(path) {
+      const { parent, name } = await parentOf(path)
+      if ((await parent.stat({ bigint: true })).dev !== dev)
+        throw Object.assign(new Error('The folder is on another file system.'), { code: 'EXDEV' })
+      return childOf(parent, name)
+    },
+    forget: () => closeFrom(0),
     async [Symbol.asyncDispose]() {
       await closeFrom(0)
       await root.close()
@@ -62,6 +87,7 @@ export async function openBeneath(folder: string): Promise<Beneath> {
 }
 
 function childOf(parent: FileHandle, name: string): Buffer {
-  if (name === '' || name === '.' || name === '..') throw new Error('The path is not valid.')
+  if (name === '' || name === '.' || name === '..' || name.includes('\0'))
+    throw new Error('The path is not valid.')
   return Buffer.concat([Buffer.from(`/proc/self/fd/${parent.fd}/`), Buffer.from(name, encoding)])
 }

@@ -1,6 +1,6 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { isObject, textAt } from '../kit/json.ts'
+import { replaceFile } from './durable.ts'
 import type { Listing } from './listing.ts'
 
 /** What the platform has of this workspace: the listing of a record. */
@@ -21,17 +21,8 @@ export async function readIndex(file: string): Promise<Index | null> {
   return { record, listing }
 }
 
-/** Replaces the file; after a crash it has the old or the new content. */
-export async function writeIndex(file: string, { record, listing }: Index): Promise<void> {
-  const part = `${file}.part`
-  await mkdir(dirname(file), { recursive: true })
-  await using written = await open(part, 'w', 0o600)
-  await written.write(`${JSON.stringify({ record, bytes: listing.length })}\0`)
-  await written.writeFile(listing)
-  await written.sync()
-  await rename(part, file)
-  await using folder = await open(dirname(file), 'r')
-  await folder.sync()
+export function writeIndex(file: string, { record, listing }: Index): Promise<void> {
+  return replaceFile(file, [`${JSON.stringify({ record, bytes: listing.length })}\0`, listing])
 }
 
 function parse(text: string): unknown {

@@ -14,12 +14,18 @@ export type Listed = HistoryEntry & {
   inode: bigint
   /** Nanoseconds since 1970; 0 for folders. */
   changed: bigint
+  uid: number
 }
 
 export const encoding = 'latin1'
 
-/** Belongs to the installation or to other agents; never recorded, and never touched by a restore. */
-const platformPaths = ['.roost', '.roost-initialized', '.ssh', 'shared-in']
+/**
+ * Belongs to the installation, or is a volume of its own, which an engine may keep on the same device; never recorded,
+ * and never touched by a restore.
+ */
+const platformPaths = ['.roost', '.roost-initialized', '.ssh', 'shared-in', 'shared-out']
+/** Start of the name of a restore's folder at the top of the workspace. */
+export const stagePrefix = '.roost-restore-'
 /** About 600,000 entries. */
 const maxListingBytes = 64 * 1024 * 1024
 const limitMs = 10 * 60_000
@@ -33,8 +39,24 @@ export async function listWorkspace(
   rules: HistoryRules,
   identities: Identities,
 ): Promise<Listing> {
+  const listing = await find(home, expressionOf(rules), identities)
+  if (listing.length === 0) throw new LinkFault('io_error', 'The workspace could not be listed.')
+  return listing
+}
+
+/** Returns the paths of folders with this inode. */
+export async function foldersOfInode(home: string, inode: bigint, identities: Identities): Promise<string[]> {
+  const found = await find(
+    home,
+    ['-xdev', '-type', 'd', '-inum', String(inode), '-printf', '%P\\0'],
+    identities,
+  )
+  return found.toString(encoding).split('\0').slice(0, -1)
+}
+
+async function find(home: string, expression: string[], identities: Identities): Promise<Buffer> {
   const script = 'cd "$1" && shift && exec find . "$@"'
-  const all = ['-c', script, 'sh', home, ...expressionOf(rules)]
+  const all = ['-c', script, 'sh', home, ...expression]
   const { command, args, options } = identities.as(identities.developer, '/bin/sh', all)
   const child = spawn(command, args, {
     ...options,
@@ -58,8 +80,7 @@ export async function listWorkspace(
   if (size > maxListingBytes)
     throw new LinkFault('io_error', 'The workspace has too many files for its history.')
   // 1: an entry vanished while it was listed.
-  if ((code !== 0 && code !== 1) || size === 0)
-    throw new LinkFault('io_error', 'The workspace could not be listed.')
+  if (code !== 0 && code !== 1) throw new LinkFault('io_error', 'The workspace could not be listed.')
   return Buffer.concat(chunks, size)
 }
 
@@ -69,7 +90,7 @@ function expressionOf({ patterns, max_file_bytes }: HistoryRules): string[] {
   const entry = '%y %m %U %s %b %C@ %i %P\\0'
   return [
     '-xdev',
-    ...[...any(platformPaths.map((path) => ['-path', `./${path}`])), '-prune', '-o'],
+    ...[...any([...platformPaths, `${stagePrefix}*`].map((path) => ['-path', `./${path}`])), '-prune', '-o'],
     ...(patterns.length === 0 ? [] : [...any(patterns.map(testOf)), '-prune', ...leftOut('rule'), '-o']),
     ...['-type', 'd', '(', '!', '-readable', '-o', '!', '-executable', ')', '-prune'],
     ...[...leftOut('unreadable'), '-o'],
@@ -107,6 +128,7 @@ export function parseLine(line: string, isOwners: (uid: number) => boolean): Lis
     size: Number(size),
     sparse:
       kind === 'file' && Number(size) >= minSparseBytes && Number(blocks) * blockBytes < Number(size) - 4096,
+    uid: Number(uid),
     inode: BigInt(inode),
     changed: BigInt(seconds) * 1_000_000_000n + BigInt(part.slice(0, 9).padEnd(9, '0')),
   }
@@ -118,6 +140,12 @@ export function pathOfLine(line: string): string {
   let at = -1
   for (let field = 0; field < 7; field += 1) at = line.indexOf(' ', at + 1)
   return line.slice(at + 1)
+}
+
+/** True for a path that is never part of a record, and for everything in it. */
+export function isPlatformPath(path: string): boolean {
+  if (path.startsWith(stagePrefix)) return true
+  return platformPaths.some((each) => path === each || path.startsWith(`${each}/`))
 }
 
 /** The content of this line may differ from what was recorded, so its kind becomes a capital: no new line equals it. */

@@ -124,3 +124,22 @@ test('a folder that replaces the owner’s while a file is read is refused', asy
   await symlink('away', join(home, '.claude'))
   assert.equal(await files.read('.claude/settings.json'), null)
 })
+
+test('after a restore, files are the owner’s only if nobody else can have written them', async (t) => {
+  if (!isRoot) return t.skip('needs root')
+  using place = await setUp()
+  const { files, write, home, open } = place
+  await write('.env', 0o664)
+  await files.restored(false)
+  assert.deepEqual([files.isShared(), await files.read('.env')], [false, 'text of .env'])
+  await chown(join(home, '.env'), other, 1000)
+  await files.restored(true)
+  for (const each of [files, open()])
+    assert.deepEqual([await each.read('.env'), await each.foreign()], [null, ['.env']])
+  await write('.env', 0o644)
+  assert.deepEqual([await files.foreign(), await files.read('.env')], [[], 'text of .env'])
+  // An earlier state may be what another writer had moved there.
+  await chmod(join(home, '.env'), 0o664)
+  await files.restored(false)
+  assert.equal(await files.read('.env'), null)
+})

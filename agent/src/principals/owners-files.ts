@@ -20,6 +20,11 @@ export type OwnersFiles = {
   isOwners(path: string): Promise<boolean>
   /** Returns the obeyed paths that somebody else may have written. */
   foreign(): Promise<string[]>
+  /**
+   * Called before a restore: what comes back may be what somebody else had written. `hasForeign` is true if it is for
+   * certain.
+   */
+  restored(hasForeign: boolean): Promise<void>
   /** Renames a path, for a CLI that cannot be told to ignore it. */
   setAside(path: string): Promise<void>
   /** Called before a process of somebody starts that may write to the workspace. */
@@ -133,6 +138,16 @@ export function createOwnersFiles(home: string, marker: string, identities: Iden
     },
     isOwners: async (path) => !(await isDoubtful()) || !(await isForeign(path)),
     foreign: async () => ((await isDoubtful()) ? findForeign() : []),
+    restored(hasForeign) {
+      const marked = queue.then(async () => {
+        if (!isShared && !hasForeign) return
+        await mark('')
+        isShared = true
+        isChecked = false
+      })
+      queue = marked.catch(() => {})
+      return marked
+    },
     async setAside(path) {
       await rename(join(home, path), join(home, `${path}.ignored-${randomUUID().slice(0, 8)}`))
     },

@@ -74,6 +74,21 @@ import type {
   HistoryScan,
   HistoryScanAnswer,
 } from './history.ts'
+import type {
+  RestoreApply,
+  RestoreChanges,
+  RestoreChangesAnswer,
+  RestoreClose,
+  RestoreCompare,
+  RestoreLook,
+  RestoreLookAnswer,
+  RestoreNeeds,
+  RestoreNeedsAnswer,
+  RestoreOpen,
+  RestoreOpenAnswer,
+  RestoreTargets,
+  RestoreWrite,
+} from './history-restore.ts'
 import type { Queue, QueueAnswer, QueueLook } from './queue.ts'
 import type {
   AttachmentRead,
@@ -324,6 +339,15 @@ export type PlatformCalls = {
   'history.read': { request: HistoryRead; answer: HistoryReadAnswer }
   'history.commit': { request: HistoryCommit; answer: OkAnswer }
   'history.close': { request: HistoryClose; answer: OkAnswer }
+  'history.restore.open': { request: RestoreOpen; answer: RestoreOpenAnswer }
+  'history.restore.target': { request: RestoreTargets; answer: OkAnswer }
+  'history.restore.compare': { request: RestoreCompare; answer: OkAnswer }
+  'history.restore.look': { request: RestoreLook; answer: RestoreLookAnswer }
+  'history.restore.changes': { request: RestoreChanges; answer: RestoreChangesAnswer }
+  'history.restore.needs': { request: RestoreNeeds; answer: RestoreNeedsAnswer }
+  'history.restore.write': { request: RestoreWrite; answer: OkAnswer }
+  'history.restore.apply': { request: RestoreApply; answer: OkAnswer }
+  'history.restore.close': { request: RestoreClose; answer: OkAnswer }
   'skills.list': { request: SkillsList; answer: SkillsListAnswer }
   'skills.install': { request: SkillInstall; answer: SkillInstallAnswer }
   'skills.remove': { request: SkillsRemove; answer: SkillsRemoveAnswer }

@@ -9,6 +9,13 @@ import type { FileNode } from './files.ts'
 import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
 import { historyAnswerSchemas } from './history-schemas.ts'
 import {
+  maxNamedConflicts,
+  restoreChangeKinds,
+  restoreConflictReasons,
+  restorePageEntries,
+  restoreStates,
+} from './history-restore.ts'
+import {
   type AgentCalls,
   fileChunkBytes,
   type LinkErrorCode,
@@ -154,6 +161,9 @@ const SshHostKey = z
   .max(4096)
   .regex(/^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp\d{3}) [A-Za-z0-9+/]+={0,2}$/)
 
+/** As long as Linux allows; bytes as characters. */
+const HistoryPath = z.string().max(4096)
+
 type AnswerSchemas = { [T in keyof PlatformCalls]: z.ZodType<PlatformCalls[T]['answer']> }
 
 /** Answers to the platform's own requests. */
@@ -234,6 +244,42 @@ export const platformAnswerSchemas: AnswerSchemas = {
   'git.initialize': GitEndReply,
   'git.reset': GitResetReply,
   ...historyAnswerSchemas,
+  'history.restore.open': z.object({ base: Id.nullable() }),
+  'history.restore.target': Ok,
+  'history.restore.compare': Ok,
+  'history.restore.look': z.object({
+    state: z.enum(restoreStates),
+    fault: z.string().max(500).nullable(),
+    added: Count,
+    changed: Count,
+    attributes: Count,
+    deleted: Count,
+    conflicts: z
+      .array(z.object({ path: HistoryPath, reason: z.enum(restoreConflictReasons) }))
+      .max(maxNamedConflicts),
+    conflict_count: Count,
+  }),
+  'history.restore.changes': z.object({
+    changes: z
+      .array(
+        z.object({
+          path: HistoryPath,
+          kind: z.enum(['file', 'folder', 'link']),
+          change: z.enum(restoreChangeKinds),
+        }),
+      )
+      .max(restorePageEntries),
+    total: Count,
+  }),
+  'history.restore.needs': z.object({
+    needs: z
+      .array(z.object({ content: z.string().regex(/^[0-9a-f]{64}$/), path: HistoryPath }))
+      .max(restorePageEntries),
+    total: Count,
+  }),
+  'history.restore.write': Ok,
+  'history.restore.apply': Ok,
+  'history.restore.close': Ok,
   'skills.list': z.object({
     skills: z
       .array(

@@ -1,0 +1,85 @@
+import type { HistoryRules } from '@roost/contracts/link/history'
+import {
+  type RestoreTarget,
+  restorePageCharacters,
+  restorePageEntries,
+} from '@roost/contracts/link/history-restore'
+import type { RecordId, StoredEntry, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+
+/** What either of two records leaves out is not touched by a restore. */
+export function joinedRules(one: HistoryRules, other: HistoryRules): HistoryRules {
+  return {
+    patterns: [...new Set([...one.patterns, ...other.patterns])],
+    max_file_bytes: Math.min(one.max_file_bytes, other.max_file_bytes),
+  }
+}
+
+/**
+ * The entries of a record at the selected paths and above them, folders before their content. `base`: the record that
+ * the agent compares with.
+ */
+export async function* targetOf(
+  history: Pick<WorkspaceHistory, 'list'>,
+  source: RecordId,
+  base: RecordId | null,
+  paths: readonly string[],
+): AsyncGenerator<RestoreTarget> {
+  const selected = topmost(paths)
+  /** Folders to read: all of their content, or only what leads to the selected paths. */
+  const pending: { folder: string; base: string | null; isWhole: boolean; isKnown: boolean }[] = [
+    { folder: '', base: base ? '' : null, isWhole: selected.includes(''), isKnown: false },
+  ]
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    const { folder, isWhole, isKnown } = next
+    const entries = (await history.list(source, folder)) ?? []
+    const before = new Map<string, StoredEntry>()
+    if (base && next.base !== null && !isKnown)
+      for (const entry of (await history.list(base, next.base)) ?? []) before.set(entry.path, entry)
+    for (const entry of entries) {
+      const { path, kind, mode, owner, sparse, content } = entry
+      const isSelected = isWhole || selected.includes(path)
+      if (!isSelected && !selected.some((each) => each.startsWith(`${path}/`))) continue
+      const other = before.get(path)
+      const isSame = isKnown || (other?.kind === kind && other.content === content)
+      const isFolder = kind === 'folder'
+      yield { path, kind, mode, owner, sparse, content: isFolder ? '' : content, known: isSame && !isFolder }
+      if (!isFolder) continue
+      const inside = other?.kind === 'folder' ? path : null
+      pending.push({ folder: path, base: inside, isWhole: isSelected, isKnown: isSame })
+    }
+  }
+}
+
+/** True if the agent was told about this path. */
+export function isSelected(paths: readonly string[], path: string): boolean {
+  return paths.some(
+    (each) => each === '' || each === path || path.startsWith(`${each}/`) || each.startsWith(`${path}/`),
+  )
+}
+
+function topmost(paths: readonly string[]): string[] {
+  return paths.filter(
+    (path) =>
+      !paths.some((other) => path !== other && isSelected([other], path) && path.length > other.length),
+  )
+}
+
+/** Splits what goes to the agent, so that each message stays small. */
+export async function* pagesOf<T>(
+  all: AsyncIterable<T> | Iterable<T>,
+  charactersOf: (each: T) => number,
+): AsyncGenerator<T[]> {
+  let page: T[] = []
+  let characters = 0
+  for await (const each of all) {
+    const size = charactersOf(each)
+    if (page.length >= restorePageEntries || (page.length > 0 && characters + size > restorePageCharacters)) {
+      yield page
+      page = []
+      characters = 0
+    }
+    page.push(each)
+    characters += size
+  }
+  if (page.length > 0) yield page
+}
