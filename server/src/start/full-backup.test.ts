@@ -16,6 +16,8 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type AgentsTable, blankRow } from '../agents/records/index.ts'
@@ -30,6 +32,7 @@ import { openContainers } from '../ports/containers/open.ts'
 import { migrate } from '../ports/database/migrator.ts'
 import { openDatabase } from '../ports/database/open.ts'
 import { silentLog } from '../ports/log.ts'
+import { openGitStore } from '../ports/workspace-history/git-store.ts'
 import { kubernetesOptions } from './kubernetes-options.ts'
 import { sandboxImage } from './sandbox-image.ts'
 import { openVolumeJobs } from './volume-jobs.ts'
@@ -88,8 +91,8 @@ for (const url of engines) {
         ...{ do: 'run', repository: world.repository, dotenv: world.dotenv },
         retention: { daily: 7, weekly: 0, monthly: 0 },
       })
-      // Only the platform’s own files were read again: manifest, database, excluded files and a template.
-      assert.match(again.out, / 0 new, 4 changed and 9 unchanged files/)
+      // Only the platform’s own files were read again: manifest, database, excluded files, a template and a history.
+      assert.match(again.out, / 0 new, 9 changed and 9 unchanged files/)
       const list = await world.run({ do: 'list', repository: world.repository })
       assert.equal(list.out.trim().split('\n').length, 1, 'the older one of the same day was removed')
       const verified = await world.run({
@@ -213,6 +216,7 @@ for (const url of engines) {
       assert.equal(await world.list(to), before)
       assert.equal(await readFile(join(to, 'templates/a/template.yaml'), 'utf8'), 'name: a\n')
       assert.equal((await stat(join(to, 'templates/a/template.yaml'))).mode & 0o777, 0o644)
+      assert.equal(await recordedText(join(to, 'history')), 'recorded')
       assert.equal(openVault({ encryptionKey: null, dataDir: to }).open(world.sealed, 'test'), 'sk-secret')
       const full = await restore({ file: world.file })
       assert.match(full.err, /already exists/)
@@ -326,6 +330,7 @@ async function openWorld(url: string) {
   const dataDir = join(folder, 'data')
   const install = `test-${newId()}`.slice(0, 40)
   await mkdir(join(dataDir, 'templates/a'), { recursive: true })
+  await recordWorkspace(join(dataDir, 'history'))
   await writeFile(join(dataDir, 'templates/a/template.yaml'), 'name: a\n', { mode: 0o644 })
   await writeFile(join(dataDir, 'install-id'), install)
   const dotenv = join(folder, '.env')
@@ -397,3 +402,24 @@ async function openWorld(url: string) {
 }
 
 type Tables = { settings: { key: string; value: string; updated_at: string }; agents: AgentsTable }
+
+const recorded = { agent: 'a1', record: 'r1' }
+
+async function recordWorkspace(folder: string): Promise<void> {
+  const store = await openGitStore({ folder, path: process.env.PATH ?? '' })
+  const draft = await store.open({ agent: recorded.agent, base: null, maxBytes: 1e6 })
+  const entry = { path: 'file', kind: 'file' as const, mode: 0o644, owner: true, size: 8, sparse: false }
+  await draft.put(entry, Readable.from([Buffer.from('recorded')]))
+  await draft.commit(recorded.record)
+  await store.close()
+}
+
+async function recordedText(folder: string): Promise<string> {
+  const store = await openGitStore({ folder, path: process.env.PATH ?? '' })
+  try {
+    const content = await store.read(recorded, 'file')
+    return content ? await text(Readable.from(content)) : ''
+  } finally {
+    await store.close()
+  }
+}
