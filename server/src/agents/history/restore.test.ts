@@ -29,10 +29,10 @@ async function runSeed(world: World, seed: number, rounds: number, isInMemory: b
   const random = randomOf(seed)
   const points: { record: string; tree: Tree }[] = []
   for (let round = 0; round < rounds; round += 1) {
-    changeTree(t.home, random, 12)
+    changeTree(t.home, random, 8)
     const { record } = await t.record()
     points.push({ record, tree: readTree(t.home) })
-    if (random() < 0.6) continue
+    if (random() < 0.7) continue
     // Some files change between the record and the restore.
     if (random() < 0.3) changeTree(t.home, random, 5)
     const point = points[Math.floor(random() * points.length)]
@@ -62,7 +62,7 @@ test('200 random runs with restores to random points: the tree is byte-equal eac
 
 test('the same with the store of the platform', async () => {
   await using world = await openRestoreWorld()
-  for (let seed = 1001; seed < 1001 + Math.ceil(seeds / 10); seed += 1) await runSeed(world, seed, 6, false)
+  for (let seed = 1001; seed < 1001 + Math.ceil(seeds / 10); seed += 1) await runSeed(world, seed, 4, false)
 })
 
 test('large binaries come back byte-equal', async () => {
