@@ -201,7 +201,7 @@ function transferCalls(transfers: CallDeps['transfers']): Pick<Handlers, Transfe
   }
 }
 
-type HistoryCall = Extract<keyof PlatformCalls, `history.${string}`>
+type HistoryCall = Exclude<Extract<keyof PlatformCalls, `history.${string}`>, `history.restore.${string}`>
 
 function historyCalls(history: CallDeps['history']): Pick<Handlers, HistoryCall> {
   const handle = (message: Json) => text(message, 'handle')

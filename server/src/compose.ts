@@ -158,6 +158,8 @@ export async function compose(
     }),
     needs: {
       ...records.view,
+      lockRuns: records.executions.lockRuns,
+      stopRuns: records.executions.stopRuns,
       renewLeases: (agentId, beat) => runs.dispatch.beat(agentId, beat),
       isBreakerOpen: records.breakers.isOpen,
       scheduleCounts: () => triggers.schedules.scheduleCounts(),

@@ -32,6 +32,27 @@ export const runRecordReasons = [
 export type RunRecordReason = (typeof runRecordReasons)[number]
 
 /**
+ * `working`: it records, compares and sends, and the workspace is as it was. `applying`: the agent completes it.
+ * `unchanged` and `failed`: the workspace is as it was.
+ */
+export const restoreProgress = ['waiting', 'working', 'applying', 'restored', 'unchanged', 'failed'] as const
+export type RestoreProgress = (typeof restoreProgress)[number]
+
+/** Why a restore failed, or what it waits for. */
+export const restoreReasons = [
+  'runs_working',
+  'stopping_runs',
+  'agent_unresponsive',
+  'agent_program_outdated',
+  'platform_stopped',
+  'record_removed',
+  'not_recorded',
+  'workspace_fault',
+  'platform_fault',
+] as const
+export type RestoreReason = (typeof restoreReasons)[number]
+
+/**
  * Why a restore leaves a path as it is. `left_out`: it is not part of records. `occupied`: something new is in the way.
  * `denied`: it belongs to another user. `elsewhere`: it is on another file system.
  */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Timestamp } from '../kit/primitives.ts'
-import { restoreConflictReasons } from './history.ts'
+import { restoreConflictReasons, restoreProgress, restoreReasons } from './history.ts'
 import { FilePath } from './workspace.ts'
 import { HistoryRecord, PathBytes, shownPath } from './workspace-history.ts'
 
@@ -44,15 +44,18 @@ export const RestorePreview = z.object({
 })
 export type RestorePreview = z.output<typeof RestorePreview>
 
-export const restoreProgress = ['waiting', 'applying', 'restored', 'unchanged', 'failed'] as const
 export const Restore = z.object({
   id: z.string(),
   record: z.string(),
   state: z
     .enum(restoreProgress)
-    .describe('`waiting`: runs are still working. `unchanged` and `failed`: the workspace is as it was.'),
-  reason: z.string().nullable().describe('Why it failed, or what it waits for.'),
+    .describe(
+      '`waiting`: runs are still working. `applying`: the agent completes it. `unchanged` and `failed`: the workspace is as it was.',
+    ),
+  reason: z.enum(restoreReasons).nullable().describe('Why it failed, or what it waits for.'),
+  message: z.string().nullable().describe('More about the reason.'),
   undo_record: z.string().nullable().describe('The record made before it: restore that one to undo it.'),
+  after_record: z.string().nullable().describe('The record made after it.'),
   started_at: Timestamp,
   ended_at: Timestamp.nullable(),
   ...summary,

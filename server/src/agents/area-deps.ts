@@ -19,7 +19,7 @@ import type { GitHost } from '../ports/git-host/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import type { HealthDeps } from './health/index.ts'
-import type { AgentHistoryDeps, Restores } from './history/index.ts'
+import type { AgentHistoryDeps, RestoresDeps } from './history/index.ts'
 import type { LifecycleDeps, PortRange } from './lifecycle/index.ts'
 import type { AgentManagementDeps } from './management/index.ts'
 import type { McpConnectorDeps } from './mcp-connector/index.ts'
@@ -35,6 +35,7 @@ export { type AgentsPlatformPolicy, agentsPlatformPolicy } from './platform-poli
 export type AgentsLaterAreas = Pick<SharingDeps, 'lastUseBy'> &
   Pick<HealthDeps, 'activityOf' | 'contextOf' | 'scheduleCounts' | 'renewLeases'> &
   Pick<SettingsDeps, 'slotsOf' | 'schedulesOf' | 'schedulesAbove'> &
+  Pick<RestoresDeps, 'lockRuns' | 'stopRuns'> &
   Pick<AgentManagementDeps, 'isBreakerOpen' | 'finishedExecutions'> & {
     /** The part of a run's prompt about the agent's skills; null without skills. */
     skillsBlock(agentId: string): Promise<string | null>
@@ -82,8 +83,6 @@ export type AgentsAreaDeps = {
   images: AgentImages
   git: Git
   history: WorkspaceHistory
-  /** Left out: workspaces cannot be restored. */
-  restores?: Restores
   historySettings: AgentHistoryDeps['settings']
   gitHost: GitHost
   /** Address filters for outbound connections. */

@@ -137,6 +137,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const disk = createDisk({ ...deps, ...platform, ...options, agentRecords })
   const history = createAgentHistory({
     ...deps,
+    ...needs,
     settings: deps.historySettings,
     quotas: options.historyQuotas,
     agentRecords,
@@ -326,6 +327,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     linkConnected(agentId) {
       health.connected(agentId)
       disk.connected(agentId)
+      history.restores.connected(agentId)
       inspectRepository(agentId)
       credentialsConnected(agentId).catch((error: unknown) => {
         log.warn({ err: error, agent_id: agentId }, 'could not update the credentials of an agent')
@@ -358,7 +360,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...sshAccessRoutes(ssh, agentRecords),
       ...workspaceRoutes(workspace, agentRecords),
       ...historyRoutes({ reader: historyReader, settings: historySettings }),
-      ...(deps.restores ? restoreRoutes({ db, restores: deps.restores }) : []),
+      ...restoreRoutes({ db, restores: history.restores }),
       ...credentialRoutes(credentials, agentRecords),
       ...egressRoutes({
         egress,
@@ -405,6 +407,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     async close() {
       unsubscribe()
       await terminals.close()
+      await history.restores.close()
       await lifecycle.close()
       await egress.close()
       await health.close()

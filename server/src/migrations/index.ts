@@ -61,6 +61,7 @@ import { push } from './0095-push.ts'
 import { publicGreetings } from './0096-public-greetings.ts'
 import { modelCalls } from './0097-model-calls.ts'
 import { workspaceRecords } from './0098-workspace-records.ts'
+import { workspaceRestores } from './0099-workspace-restores.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -128,6 +129,7 @@ const inThisVersion: Migration[] = [
   publicGreetings,
   modelCalls,
   workspaceRecords,
+  workspaceRestores,
 ]
 
 /**

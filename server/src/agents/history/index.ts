@@ -1,6 +1,6 @@
 /**
  * History: records of an agent's workspace before and after its runs. Owns the tables `workspace_records`,
- * `run_workspace_records` and `workspace_history_settings`. The contents are in the port `workspace-history`.
+ * `run_workspace_records`, `workspace_restores` and `workspace_history_settings`. The contents are in the port `workspace-history`.
  *
  * A run never fails because of its records: what is missing is named in its row.
  */
@@ -11,6 +11,8 @@ export { createHistorySettings, type HistorySettingsService } from './history-se
 export { createHistoryReader, type HistoryReader } from './reader.ts'
 export type { MadeRecord, RecordRequest } from './record.ts'
 export { type RestoreRequest, type Restores, restoreRoutes } from './restore-routes.ts'
+export { restoreStore } from './restore-store.ts'
+export type { RestoreService, RestoresDeps } from './restores.ts'
 export { historyRoutes } from './routes.ts'
 export { storeName } from './rules.ts'
 export {

@@ -154,7 +154,7 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
       const rows = await store.list(agentId, { before, limit: limit + 1 })
       const shown = rows.slice(0, limit)
       return {
-        records: shown.map(viewOf),
+        records: shown.map(recordView),
         next_before: rows.length > limit ? (shown.at(-1)?.number ?? null) : null,
       }
     },
@@ -165,21 +165,21 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
       const paths = JSON.parse(row.left_out) as LeftOutPath[]
       const shown = paths.filter(({ path }) => isVisible(path, isOwner))
       return {
-        ...viewOf(row),
+        ...recordView(row),
         left_out: shown.map(({ path, reason }) => ({ ...shownPath(path), reason })),
       }
     },
 
     async pin(agentId, id, by) {
       if (!(await store.pin(agentId, id, by))) throw new Fault('record_not_found')
-      return viewOf(await requireRecord(agentId, id))
+      return recordView(await requireRecord(agentId, id))
     },
 
     async changes(reading, { record, since }, page) {
       const after = await requireRecord(reading.agent.id, record)
       const before = await baseOf(after, since)
       const listed = await compare(reading, before, after, page)
-      return { before: viewOf(before), after: viewOf(after), ...listed }
+      return { before: recordView(before), after: recordView(after), ...listed }
     },
 
     async diff(reading, { record, since }, query) {
@@ -198,8 +198,8 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
         execution_id: executionId,
         status: run.outcome === 'recorded' && !isComplete ? 'removed' : run.outcome,
         reason: run.reason,
-        before: before && viewOf(before),
-        after: after && viewOf(after),
+        before: before && recordView(before),
+        after: after && recordView(after),
         // Written by this platform.
         overlapping_runs: JSON.parse(run.overlapped) as string[],
         overlapping_count: run.overlapped_count,
@@ -224,7 +224,7 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
       const page = visible.slice(offset, offset + limit)
       const sizes = await history.sizes(page)
       return {
-        record: viewOf(row),
+        record: recordView(row),
         ...shownPath(folder),
         entries: page.map((entry, index) => ({
           name: posix.basename(textOf(entry.path)),
@@ -283,7 +283,7 @@ function unknownRecord(error: unknown): never {
   throw error
 }
 
-function viewOf(row: RecordRow): HistoryRecord {
-  const { agent_id: _, left_out: __, pinned_by: ___, is_changed, pinned, ...rest } = row
+export function recordView(row: RecordRow): HistoryRecord {
+  const { agent_id: _, left_out: __, pinned_by: ___, rules: ____, is_changed, pinned, ...rest } = row
   return { ...rest, is_changed: is_changed === 1, pinned: pinned === 1 }
 }

@@ -73,10 +73,11 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     const recent = await store.list(agentId, { before: null, limit: knownBases })
     const known = recent.map(({ id }) => id).filter((id) => !lost.includes(id))
     const [latest = null] = recent
+    const rules = await deps.rulesOf(agentId)
     const scan = await link.call(
       agentId,
       'history.scan',
-      { rules: await deps.rulesOf(agentId), bases: known },
+      { rules, bases: known },
       { signal, timeoutSeconds: scanSeconds },
     )
     if (scan.base !== null ? !known.includes(scan.base) : scan.handle === null)
@@ -87,7 +88,9 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     try {
       const opened = await openDraft(agentId, base)
       if (opened)
-        return await fill(opened, { agentId, handle, base, latest, leftOut: scan.left_out, request, signal })
+        return await fill(opened, {
+          ...{ agentId, handle, base, latest, rules, leftOut: scan.left_out, request, signal },
+        })
     } finally {
       if (handle !== null) void link.call(agentId, 'history.close', { handle }).catch(() => {})
     }
@@ -112,13 +115,14 @@ export function createMakeRecord(deps: MakeRecordDeps) {
       handle: string | null
       base: string | null
       latest: RecordRow | null
+      rules: HistoryRules
       leftOut: { paths: LeftOutPath[]; count: number }
       request: RecordRequest
       signal: AbortSignal
     },
   ): Promise<MadeRecord> {
     await using opened = draft
-    const { agentId, handle, base, latest, leftOut, request, signal } = scan
+    const { agentId, handle, base, latest, rules, leftOut, request, signal } = scan
     const unreadable =
       handle === null ? [] : await pullScan({ agentId, handle, base, draft: opened, link, signal })
     signal.throwIfAborted()
@@ -140,6 +144,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
         ...counts,
         is_changed: before === null || before.id !== base || isChanged ? 1 : 0,
         received_bytes: receivedBytes,
+        rules: JSON.stringify(rules),
         left_out: JSON.stringify([...unreadable, ...leftOut.paths].slice(0, maxLeftOutPaths)),
         left_out_count: leftOut.count + unreadable.length,
         ...{ pinned: request.pinnedBy ? 1 : 0, pinned_by: request.pinnedBy ?? null },
@@ -154,8 +159,13 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     if (handle !== null) await link.call(agentId, 'history.commit', { handle, record }).catch(() => {})
   }
 
-  return (agentId: string, request: RecordRequest): Promise<MadeRecord> =>
-    turns(agentId, () => make(agentId, request))
+  type Make = (request: RecordRequest) => Promise<MadeRecord>
+  return {
+    make: (agentId: string, request: RecordRequest) => turns(agentId, () => make(agentId, request)),
+    /** For work during which nobody else may record the workspace. */
+    inTurn: <T>(agentId: string, work: (make: Make) => Promise<T>): Promise<T> =>
+      turns(agentId, () => work((request) => make(agentId, request))),
+  }
 }
 
 function mayShare({ reason, sourceId }: RecordRequest): boolean {

@@ -13,7 +13,8 @@ async function start(open: OpenTestDb) {
   const db = await open()
   const requests: RestoreRequest[] = []
   const accepted = (record: string): Restore => ({
-    ...{ id: 'r1', record, state: 'applying', reason: null, undo_record: null, ...none },
+    ...{ id: 'r1', record, state: 'applying', reason: null, message: null, ...none },
+    ...{ undo_record: null, after_record: null },
     ...{ started_at: '2026-01-05T07:00:00.000Z', ended_at: null },
   })
   const restores: Restores = {

@@ -6,12 +6,12 @@ import {
   type RestoreTarget,
   startRestore,
 } from '@roost/contracts/agents/workspace-restore'
-import type { LeftOutPath } from '@roost/contracts/link/history'
 import { agentRoute, type Route } from '../../http/route.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { recordPathOf } from './paths.ts'
+import { leftOutOf } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 
@@ -58,9 +58,7 @@ export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }):
 
   async function requestOf(agentId: string, target: RestoreTarget): Promise<RestoreRequest> {
     const record = await recordOf(agentId, target)
-    // Written by this platform.
-    const leftOut = (JSON.parse(record.left_out) as LeftOutPath[]).map(({ path }) => path)
-    return { agentId, record, paths: [recordPathOf(target, true)], leftOut }
+    return { agentId, record, paths: [recordPathOf(target, true)], leftOut: leftOutOf(record) }
   }
 
   return [

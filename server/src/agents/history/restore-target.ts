@@ -4,7 +4,12 @@ import {
   restorePageCharacters,
   restorePageEntries,
 } from '@roost/contracts/link/history-restore'
-import type { RecordId, StoredEntry, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import {
+  type RecordId,
+  type StoredEntry,
+  UnknownRecord,
+  type WorkspaceHistory,
+} from '../../ports/workspace-history/port.ts'
 
 /** What either of two records leaves out is not touched by a restore. */
 export function joinedRules(one: HistoryRules, other: HistoryRules): HistoryRules {
@@ -31,7 +36,9 @@ export async function* targetOf(
   ]
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { folder, isWhole, isKnown } = next
-    const entries = (await history.list(source, folder)) ?? []
+    const entries = await history.list(source, folder)
+    // Without it, everything would be deleted.
+    if (!entries) throw new UnknownRecord(source.record)
     const before = new Map<string, StoredEntry>()
     if (base && next.base !== null && !isKnown)
       for (const entry of (await history.list(base, next.base)) ?? []) before.set(entry.path, entry)

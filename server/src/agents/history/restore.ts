@@ -136,8 +136,16 @@ export async function restoreEnd(
   deps: RestoreDeps,
   { agentId, restoreId }: Pick<RestoreOptions, 'agentId' | 'restoreId'>,
 ): Promise<RestoreEnd> {
+  const close = () => callOf(deps, { agentId, restoreId })('history.restore.close', {}, false)
   try {
-    const { state, ...rest } = await settled(deps, { agentId, restoreId }, false)
+    // What is not applied must not be applied later by a process that was frozen.
+    await close()
+    let answer = await settled(deps, { agentId, restoreId }, false)
+    if (answer.state === 'compared') {
+      await close()
+      answer = await settled(deps, { agentId, restoreId }, false)
+    }
+    const { state, ...rest } = answer
     return { ...rest, outcome: state === 'restored' || state === 'applying' ? state : 'unchanged' }
   } catch (error) {
     throw asFault(error)

@@ -1,5 +1,7 @@
 import { bytesText } from '@roost/contracts/kit/bytes'
+import type { LeftOutPath } from '@roost/contracts/link/history'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { RecordRow } from './tables.ts'
 
 /** Share of a quota from which on operators are told. */
 export const historyWarningShare = 0.8
@@ -14,6 +16,12 @@ export function storeName(agentId: string): string {
 /** Inverse of `storeName`. */
 export function agentIdOf(name: string): string {
   return Buffer.from(name, 'hex').toString()
+}
+
+/** Paths that a record names as left out. */
+export function leftOutOf({ left_out }: RecordRow): string[] {
+  // Written by this platform.
+  return (JSON.parse(left_out) as LeftOutPath[]).map(({ path }) => path)
 }
 
 export type HistoryUse = { used_bytes: number; quota_bytes: number }

@@ -7,20 +7,22 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { createAroundRuns, type RunRecording } from './around-runs.ts'
 import { createMakeRecord, type MadeRecord, type RecordRequest } from './record.ts'
+import { createRestores, type RestoreService, type RestoresDeps } from './restores.ts'
 import { createHistoryRetention, type HistoryRetentionDeps } from './retention.ts'
 import { historyStore } from './store.ts'
 import type { HistorySettingsRow } from './tables.ts'
 import { createUses } from './use.ts'
 
-export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'uses' | 'log'> & {
-  clock: Clock
-  log: Parameters<typeof createAroundRuns>[0]['log'] & HistoryRetentionDeps['log']
-  link: Pick<AgentLink, 'call' | 'wake'>
-  history: WorkspaceHistory
-  meters: Pick<Meters, 'workspaceRecords' | 'workspaceRecordSeconds'>
-  /** Quotas in bytes: of an agent without its own, and of all agents together. 0 means unlimited. */
-  quotas: { agent: number; total: number }
-}
+export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'uses' | 'log'> &
+  Omit<RestoresDeps, 'log' | 'rulesOf' | 'inTurn' | 'makeRoom'> & {
+    clock: Clock
+    log: Parameters<typeof createAroundRuns>[0]['log'] & HistoryRetentionDeps['log'] & RestoresDeps['log']
+    link: Pick<AgentLink, 'call' | 'wake' | 'isConnected' | 'isHere'>
+    history: WorkspaceHistory
+    meters: Pick<Meters, 'workspaceRecords' | 'workspaceRecordSeconds'>
+    /** Quotas in bytes: of an agent without its own, and of all agents together. 0 means unlimited. */
+    quotas: { agent: number; total: number }
+  }
 
 export type HistorySettings = {
   is_on: boolean
@@ -31,6 +33,7 @@ export type HistorySettings = {
 
 export type AgentHistory = {
   recording: RunRecording
+  restores: RestoreService
   /** Records the workspace of a linked agent. See `createMakeRecord`. */
   make(agentId: string, request: RecordRequest): Promise<MadeRecord>
   settings(agentId: string): Promise<HistorySettings>
@@ -53,28 +56,37 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     totalQuota: quotas.total,
   })
   const { trim, loops } = createHistoryRetention({ ...deps, uses })
-  const make = createMakeRecord({
+  const rulesOf = async (agentId: string) => (await settings(agentId)).rules
+  const { make, inTurn } = createMakeRecord({
     ...{ db, clock, link, history },
     turns: createTurnsByKey(),
-    rulesOf: async (agentId) => (await settings(agentId)).rules,
+    rulesOf,
     roomOf: uses.room,
     received: uses.received,
   })
 
+  const restores = createRestores({ ...deps, rulesOf, inTurn, makeRoom: trim })
+  const recording = createAroundRuns({
+    ...{ db, clock, log, link, make },
+    isOn: async (agentId) => (await settings(agentId)).is_on,
+    full(agentId) {
+      trim(agentId).catch((error: unknown) =>
+        log.warn({ err: error, agent_id: agentId }, 'old records of a workspace could not be removed'),
+      )
+    },
+    made(result, seconds) {
+      meters.workspaceRecords.add([result])
+      meters.workspaceRecordSeconds.observe([result], seconds)
+    },
+  })
+
   return {
-    recording: createAroundRuns({
-      ...{ db, clock, log, link, make },
-      isOn: async (agentId) => (await settings(agentId)).is_on,
-      full(agentId) {
-        trim(agentId).catch((error: unknown) =>
-          log.warn({ err: error, agent_id: agentId }, 'old records of a workspace could not be removed'),
-        )
-      },
-      made(result, seconds) {
-        meters.workspaceRecords.add([result])
-        meters.workspaceRecordSeconds.observe([result], seconds)
-      },
-    }),
+    recording: {
+      ...recording,
+      // The restore records the workspace, and wakes the agent at its end.
+      mayClaim: async (agentId, runs) => !restores.isWorking(agentId) && recording.mayClaim(agentId, runs),
+    },
+    restores,
     make,
     settings,
     async putSettings(agentId, { is_on, rules, quota_bytes }) {
@@ -84,7 +96,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
         updated_at: timestamp(clock.now()),
       })
     },
-    loops,
+    loops: [...loops, ...restores.loops],
   }
 }
 

@@ -41,6 +41,23 @@ export function historyStore(executor: Executor) {
           ),
         ),
       )
+      .where((e) =>
+        e.not(
+          e.exists(
+            e
+              .selectFrom('workspace_restores as restore')
+              .select('restore.id')
+              .whereRef('restore.agent_id', '=', 'r.agent_id')
+              .where('restore.ended_at', 'is', null)
+              .where((or) =>
+                or.or([
+                  or('restore.record_id', '=', or.ref('r.id')),
+                  or('restore.before_id', '=', or.ref('r.id')),
+                ]),
+              ),
+          ),
+        ),
+      )
   }
 
   async function runOf(executionId: string): Promise<RunRecordsRow | null> {
@@ -100,7 +117,7 @@ export function historyStore(executor: Executor) {
 
     /**
      * Records that retention may remove, oldest first: not pinned, not the latest of their agent, and not of a run that
-     * is still recorded. `before`: only older ones.
+     * is still recorded or a restore that is not complete. `before`: only older ones.
      */
     async removable(options: Removable & { limit: number }): Promise<RecordRow[]> {
       const query = removable(options).selectAll('r').orderBy('r.created_at').orderBy('r.id')

@@ -1,4 +1,10 @@
-import type { RecordReason, RunRecordOutcome, RunRecordReason } from '@roost/contracts/agents/history'
+import type {
+  RecordReason,
+  RestoreProgress,
+  RestoreReason,
+  RunRecordOutcome,
+  RunRecordReason,
+} from '@roost/contracts/agents/history'
 
 /** Booleans are 0 or 1, times ISO 8601 UTC. */
 export type RecordRow = {
@@ -19,6 +25,8 @@ export type RecordRow = {
   deleted: number
   renamed: number
   received_bytes: number
+  /** JSON `HistoryRules`; null for the defaults. */
+  rules: string | null
   /** JSON `LeftOutPath[]`: the first of them. */
   left_out: string
   left_out_count: number
@@ -53,8 +61,39 @@ export type HistorySettingsRow = {
   updated_at: string
 }
 
+export type RestoreRow = {
+  id: string
+  agent_id: string
+  /** It may have been removed since. */
+  record_id: string
+  /** JSON `string[]`: bytes as characters; the empty path means everything. */
+  paths: string
+  /** Account that asked for it. */
+  asked_by: string | null
+  state: RestoreProgress
+  reason: RestoreReason | null
+  message: string | null
+  added: number
+  changed: number
+  attributes: number
+  deleted: number
+  /** JSON `RestoreConflict[]`: the first of them. */
+  conflicts: string
+  conflict_count: number
+  /** The records before and after it. A record that retention removed is null. */
+  before_id: string | null
+  after_id: string | null
+  /** The process that works on it. */
+  runner: string | null
+  created_at: string
+  updated_at: string
+  /** Null while it is open; an agent has one open restore. */
+  ended_at: string | null
+}
+
 export type HistoryTables = {
   workspace_records: RecordRow
   run_workspace_records: RunRecordsRow
   workspace_history_settings: HistorySettingsRow
+  workspace_restores: RestoreRow
 }

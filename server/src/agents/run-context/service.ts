@@ -2,6 +2,7 @@ import type { DiskState } from '@roost/contracts/agents/disk'
 import type { AgentSettings } from '@roost/contracts/link/messages'
 import type { Tx } from '../../ports/database/port.ts'
 import type { AgentPrincipals, Resolved } from '../access/index.ts'
+import { restoreStore } from '../history/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
 import type { Settings } from '../settings/index.ts'
 import type { RunContextCache } from './cache.ts'
@@ -27,8 +28,8 @@ export type RunContexts = {
   /** Null if the agent does not exist. */
   find(agentId: string): Promise<RunContext | null>
   /**
-   * True when no run may start: the agent should stop, or its disk quota is used up. Read in the transaction;
-   * `find` may be outdated.
+   * True when no run may start: the agent should stop, its disk quota is used up, or its workspace is being restored.
+   * Read in the transaction; `find` may be outdated.
    */
   isClosedForRuns(tx: Tx, agentId: string): Promise<boolean>
   /** Names of the agents it may call. Separate, because only dispatched runs need them. */
@@ -90,7 +91,13 @@ export function createRunContexts({
       return agent && settings.forLink(agent)
     },
     skillsBlock,
-    isClosedForRuns: (tx, agentId) => agentStore(tx).isClosedForRuns(agentId),
+    async isClosedForRuns(tx, agentId) {
+      const closed = await Promise.all([
+        agentStore(tx).isClosedForRuns(agentId),
+        restoreStore(tx).isOpen(agentId),
+      ])
+      return closed.includes(true)
+    },
     async callableAgentNames(agentId) {
       const targets = await runContextCache.targetsOf(agentId)
       if (targets.size === 0) return []

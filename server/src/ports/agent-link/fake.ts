@@ -61,6 +61,7 @@ export function createFakeAgentLink(): FakeAgentLink {
       return Promise.race([answer(request), linked.cut.promise])
     },
     isConnected: (agentId) => agents.has(agentId),
+    isHere: (agentId) => agents.has(agentId),
     wake: (agentId) => void calls.push({ agentId, t: 'wake', request: {} }),
     disconnect(agentId) {
       calls.push({ agentId, t: 'disconnect', request: {} })

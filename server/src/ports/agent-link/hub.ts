@@ -173,6 +173,10 @@ export function createAgentLinkHub(deps: {
       const link = links.get(agentId)
       return link ? isGreeted(link) : replicas.holds(agentId)
     },
+    isHere(agentId) {
+      const link = links.get(agentId)
+      return link !== undefined && isGreeted(link)
+    },
     wake(agentId) {
       if (links.has(agentId)) wakeLocal(agentId)
       else replicas.wake(agentId)

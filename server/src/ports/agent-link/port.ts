@@ -19,6 +19,8 @@ export type AgentLink = {
   ): Promise<PlatformCalls[T]['answer']>
   /** True when a greeted link exists in this process or in a recently active other one. */
   isConnected(agentId: string): boolean
+  /** True when a greeted link exists in this process. */
+  isHere(agentId: string): boolean
   /**
    * Tells the agent that work is waiting. Never waits or throws; an unlinked agent claims when it connects.
    */

@@ -16,6 +16,7 @@ import { type ExecutionToolsTable, type Live, transcriptStore } from '../transcr
 import { describePrincipal } from './describe-principal.ts'
 import type { RunHooks } from './hooks.ts'
 import { logText, storedLines } from './log.ts'
+import { queueStore } from './queue-store.ts'
 import {
   detailsOf,
   errorFilter,
@@ -32,7 +33,7 @@ import {
 } from './rules.ts'
 import { createSettle, type Settle } from './settle.ts'
 import { type ExecutionFilter, type ExecutionRow, executionStore } from './store.ts'
-import { createTerminate } from './terminate.ts'
+import { createTerminate, nameOf } from './terminate.ts'
 import { createWatch, type Watch } from './watch.ts'
 
 export type ExecutionsDeps = {
@@ -72,6 +73,10 @@ export type Executions = {
   /** Streams the text of an `ExecutionLog`. Throws when `signal` aborts. */
   log(reader: RunReader, id: string, signal: AbortSignal): Promise<AsyncIterable<string>>
   terminate(reader: Reader, id: string): Promise<Terminated>
+  /** Locks the agent's queue, so that no run starts until the transaction ends. Returns the ids of running ones. */
+  lockRuns(tx: Tx, agentId: string): Promise<string[]>
+  /** Stops the agent's running runs because of a restore, and waits until the agent has ended them. */
+  stopRuns(agentId: string, by: SignedIn): Promise<void>
   /** Returns the row if this reader may see it. Throws `execution_not_found`. */
   find(reader: RunReader, id: string): Promise<ExecutionRow>
   /** The run if it is running; of a conversation, its running turn. */
@@ -158,6 +163,16 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
       const row = await find(reader, id)
       if (isFinal(row.status)) return { status: 'already_finished', execution_id: id }
       return terminate(id, reader.caller)
+    },
+    async lockRuns(tx, agentId) {
+      const queue = queueStore(tx)
+      await queue.lockQueue(agentId)
+      return queue.runningIds(agentId)
+    },
+    async stopRuns(agentId, by) {
+      const ids = await queueStore(db).runningIds(agentId)
+      const error = `Stopped by ${nameOf(by)} to restore the workspace.`
+      await Promise.all(ids.map((id) => terminate(id, by, error)))
     },
     inFlight: (executor, sessionIds) => executionStore(executor).inFlight(sessionIds),
     toolCalls: (executor, executionId) => transcriptStore(executor).toolCalls(executionId),

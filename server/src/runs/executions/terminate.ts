@@ -16,7 +16,11 @@ export type TerminateDeps = Settle & { db: Db; link: Pick<AgentLink, 'call'> }
  * status names the state in which the run was stopped.
  */
 export function createTerminate({ db, link, settle }: TerminateDeps) {
-  return async function terminate(executionId: string, by: SignedIn): Promise<Terminated> {
+  return async function terminate(
+    executionId: string,
+    by: SignedIn,
+    error = `Cancelled by ${nameOf(by)}.`,
+  ): Promise<Terminated> {
     const ended = await db.atomically(async (tx) => {
       // Reads again when the row changed between read and update; state changes only lead towards the end.
       for (let attempt = 0; attempt < 4; attempt += 1) {
@@ -28,7 +32,7 @@ export function createTerminate({ db, link, settle }: TerminateDeps) {
         }
         const isSettled = await settle(tx, row, from, {
           status: 'cancelled',
-          error: `Cancelled by ${nameOf(by)}.`,
+          error,
           error_code: 'user_cancelled',
           terminal_reason: 'cancelled',
         })

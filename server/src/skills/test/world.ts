@@ -62,6 +62,7 @@ export async function openSkills(
   const link: AgentLink = {
     call: (...request) => linked().call(...request),
     isConnected: (id) => linked().isConnected(id),
+    isHere: (id) => linked().isHere(id),
     wake: (id) => linked().wake(id),
     disconnect: (id) => linked().disconnect(id),
   }

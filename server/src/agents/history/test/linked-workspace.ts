@@ -2,6 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHistory } from '../../../../../agent/src/history/history.ts'
+import { createRestores } from '../../../../../agent/src/history/restore.ts'
+import { createRestoreCalls } from '../../../../../agent/src/history/restore-calls.ts'
 import { createScanner } from '../../../../../agent/src/history/scan.ts'
 import { createWriters } from '../../../../../agent/src/history/writers.ts'
 import { createIdentities, readIdentityFacts } from '../../../../../agent/src/processes/identity.ts'
@@ -13,11 +15,13 @@ export function linkWorkspace(link: FakeAgentLink, agentId: string, over: FakeAn
   const home = join(root, 'home')
   mkdirSync(home)
   const writers = createWriters({ canSwitch: async () => true }, () => [])
+  const index = join(root, 'index')
+  const identities = createIdentities(readIdentityFacts(statSync(home)))
   const history = createHistory({
     scanner: createScanner({
       home,
-      file: join(root, 'index'),
-      identities: createIdentities(readIdentityFacts(statSync(home))),
+      file: index,
+      identities,
       // Later than every change, so that no entry counts as changed in the tick of the scan.
       clock: { now: () => Date.now() + 60_000 },
     }),
@@ -25,7 +29,19 @@ export function linkWorkspace(link: FakeAgentLink, agentId: string, over: FakeAn
     mayLogIn: async () => false,
     clock: { after: () => () => {} },
   })
+  const restores = createRestores({
+    ...{ home, index, identities, journal: join(root, 'restore', 'journal') },
+    clock: { after: () => () => {} },
+    log: { info() {}, warn() {} },
+    // As the agent's program counts every call of a restore.
+    async onRestore() {
+      writers.began()
+      writers.ended()
+    },
+    onChanged() {},
+  })
   const answers: FakeAnswers = {
+    ...(createRestoreCalls(async () => restores) as unknown as FakeAnswers),
     'history.scan': ({ rules, bases }) => history.scan(rules, bases),
     'history.page': async ({ handle, offset }) => history.page(handle, offset),
     'history.digest': ({ handle, at }) => history.digest(handle, at),
@@ -39,10 +55,13 @@ export function linkWorkspace(link: FakeAgentLink, agentId: string, over: FakeAn
       return { ok: true }
     },
   }
-  link.link(agentId, { ...answers, ...over })
+  const connect = () => link.link(agentId, { ...answers, ...over })
+  connect()
   return {
     home,
     answers,
+    /** Again, after the link was cut. */
+    connect,
     /** Something may have written. */
     wrote() {
       writers.began()

@@ -72,7 +72,7 @@ export async function openRestoreWorld() {
       },
       /** Returns the record and whether it differs from the one before it. */
       async record(rules = everything): Promise<{ record: string; isChanged: boolean }> {
-        await using scan = await scanner.scan(rules, base)
+        await using scan = await scanner.scan(rules, base === null ? [] : [base])
         if (snapshots) {
           records += 1
           base = `r${records}`

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import type { FakeAnswers } from '../../ports/agent-link/fake.ts'
+import { LinkDown } from '../../ports/agent-link/port.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { insertRunRecords } from '../../test/history.ts'
+import { openAgents, until } from '../test/world.ts'
+import { restoreStore } from './restore-store.ts'
+import { storeName } from './rules.ts'
+import { historyStore } from './store.ts'
+import { linkWorkspace } from './test/linked-workspace.ts'
+
+forEachDialect((_, open) => {
+  async function openWorld(options: Parameters<typeof openAgents>[1] & { answers?: FakeAnswers } = {}) {
+    const state = { running: [] as string[], stopped: [] as string[] }
+    const world = await openAgents(await open(), {
+      ...options,
+      needs: {
+        lockRuns: async () => state.running,
+        async stopRuns(_, by) {
+          state.stopped.push(by.user.username)
+          state.running = []
+        },
+      },
+    })
+    const owner = await world.person('admin')
+    await world.request(owner.key, 'POST', '/api/agents', { name: 'ada' })
+    const { id } = await world.row('ada')
+    const over: FakeAnswers = { ...options.answers }
+    const workspace = linkWorkspace(world.link, id, over)
+    const { history } = world.area
+    const file = (name: string) => join(workspace.home, name)
+    const write = (name: string, content: string) => {
+      writeFileSync(file(name), content)
+      workspace.wrote()
+    }
+    write('notes', 'first')
+    write('kept', 'kept')
+    const { record } = await history.make(id, { reason: () => 'after_run' })
+    write('notes', 'second')
+    write('more', 'more')
+    const call = (method: string, path = '', body?: object, key = owner.key) =>
+      world.request(key, method, `/api/agents/ada/history/restores${path}`, body)
+    const state_ = async (restore: string) => (await call('GET', `/${restore}`)).json
+    return {
+      ...{ world, owner, id, history, workspace, file, write, record, call, state, over },
+      store: historyStore(world.db),
+      restores: restoreStore(world.db),
+      text: (name: string) => readFileSync(file(name), 'utf8'),
+      start: (body: object = {}) => call('POST', '', { record: record.id, ...body }),
+      stateOf: state_,
+      async ended(restore: string) {
+        await until(async () => (await state_(restore)).ended_at !== null, 'the restore ends')
+        return state_(restore)
+      },
+      isClosed: () => world.db.atomically((tx) => world.area.runContexts.isClosedForRuns(tx, id)),
+      async look() {
+        const loop = world.area.loops.find(({ name }) => name === 'agents.restores')
+        await loop?.run(new AbortController().signal)
+      },
+      wakes: () => world.link.calls.filter(({ t }) => t === 'wake').length,
+      async [Symbol.asyncDispose]() {
+        await history.restores.close()
+        await workspace[Symbol.asyncDispose]()
+        await world[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  test('a restore is shown before, recorded, and can be undone', async () => {
+    await using t = await openWorld()
+    const preview = await t.call('POST', '/preview', { record: t.record.id })
+    const { changes, total, changed, deleted } = preview.json
+    assert.deepEqual([total, changed, deleted], [2, 1, 1])
+    assert.deepEqual(changes, [
+      { path: 'more', kind: 'file', change: 'deleted' },
+      { path: 'notes', kind: 'file', change: 'changed' },
+    ])
+    await insertRunRecords(t.world.db, {
+      ...{ execution_id: 'run', agent_id: t.id, before_id: t.record.id, outcome: 'recording' },
+    })
+    const { status, json } = await t.start()
+    assert.equal(status, 202)
+    const end = await t.ended(json.id)
+    assert.deepEqual([end.state, end.changed, end.deleted, end.message], ['restored', 1, 1, null])
+    assert.deepEqual([t.text('notes'), t.text('kept'), existsSync(t.file('more'))], ['first', 'kept', false])
+    const [after, before] = await t.store.list(t.id, { before: null, limit: 2 })
+    assert.deepEqual([before?.id, before?.reason], [end.undo_record, 'before_restore'])
+    assert.deepEqual(
+      [after?.id, after?.reason, after?.source_id],
+      [end.after_record, 'after_restore', t.record.id],
+    )
+    assert.deepEqual([after?.changed, after?.deleted], [1, 1])
+    assert.equal((await t.store.runOf('run'))?.after_id, end.undo_record, 'the run before it has its record')
+
+    const undo = await t.call('POST', '', { record: end.undo_record })
+    const undone = await t.ended(undo.json.id)
+    assert.deepEqual([undone.state, t.text('notes'), t.text('more')], ['restored', 'second', 'more'])
+    assert.equal(undone.undo_record, end.after_record)
+    const again = await t.ended((await t.call('POST', '', { record: end.undo_record })).json.id)
+    assert.deepEqual([again.state, again.after_record], ['unchanged', null])
+  })
+
+  test('one file comes back alone', async () => {
+    await using t = await openWorld()
+    const { json } = await t.start({ path: 'notes' })
+    assert.equal((await t.ended(json.id)).state, 'restored')
+    assert.deepEqual([t.text('notes'), t.text('more')], ['first', 'more'])
+  })
+
+  test('while runs work it is refused, waits or stops them, and no new run starts', async () => {
+    await using t = await openWorld()
+    t.state.running = ['one']
+    assert.equal((await t.start()).json.error, 'agent_busy')
+    assert.equal(await t.isClosed(), false)
+    const { json } = await t.start({ when_busy: 'wait' })
+    assert.deepEqual([json.state, json.reason], ['waiting', 'runs_working'])
+    assert.equal(await t.isClosed(), true)
+    await t.look()
+    assert.equal((await t.start({ when_busy: 'wait' })).json.error, 'conflict')
+    assert.equal((await t.call('POST', '/preview', { record: t.record.id })).json.error, 'conflict')
+    assert.equal(t.text('notes'), 'second')
+    t.state.running = []
+    await until(async () => {
+      await t.look()
+      return (await t.stateOf(json.id)).state === 'restored'
+    }, 'the restore follows the runs')
+    await until(async () => !(await t.isClosed()) && t.wakes() > 0, 'the agent is woken')
+
+    t.write('notes', 'third')
+    t.state.running = ['two']
+    const stopping = await t.start({ when_busy: 'stop' })
+    assert.equal(stopping.json.reason, 'stopping_runs')
+    assert.equal((await t.ended(stopping.json.id)).state, 'restored')
+    assert.deepEqual([t.state.stopped, t.text('notes')], [[t.owner.username], 'first'])
+  })
+
+  test('a restore that waits for too long fails', async () => {
+    await using t = await openWorld()
+    t.state.running = ['one']
+    const { json } = await t.start({ when_busy: 'wait' })
+    await t.world.clock.advance(3601)
+    await t.look()
+    const { state, reason } = await t.stateOf(json.id)
+    assert.deepEqual([state, reason], ['failed', 'runs_working'])
+  })
+
+  test('a link that breaks after the restore began: the agent says how it ended', async () => {
+    await using t = await openWorld()
+    const apply = t.workspace.answers['history.restore.apply']
+    t.over['history.restore.apply'] = async (request) => {
+      const answer = await apply?.(request)
+      t.world.link.unlink(t.id)
+      return answer ?? assert.fail()
+    }
+    t.workspace.connect()
+    const { json } = await t.start()
+    await until(async () => (await t.stateOf(json.id)).state === 'applying', 'the end is open')
+    assert.equal(await t.isClosed(), true)
+    delete t.over['history.restore.apply']
+    t.workspace.connect()
+    await until(async () => {
+      t.world.area.linkConnected(t.id)
+      return (await t.stateOf(json.id)).ended_at !== null
+    }, 'the end is known')
+    const { state, undo_record, after_record } = await t.stateOf(json.id)
+    assert.deepEqual([state, t.text('notes')], ['restored', 'first'])
+    assert.ok(undo_record !== null && after_record !== null)
+  })
+
+  test('a restore of a platform that was killed has not begun, and fails', async () => {
+    await using t = await openWorld()
+    const row = {
+      ...{ id: 'old', agent_id: t.id, record_id: t.record.id, paths: '[""]', asked_by: t.owner.id },
+      ...{ state: 'working' as const, reason: null, message: null, before_id: null, after_id: null },
+      ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
+      ...{ runner: 'gone', created_at: '2026-01-05T08:00:00.000Z', updated_at: '2026-01-05T08:00:00.000Z' },
+    }
+    await t.restores.insert({ ...row, ended_at: null })
+    assert.deepEqual(await t.store.removable({ agentId: t.id, limit: 10 }), [])
+    await t.look()
+    const { state, reason } = await t.ended('old')
+    assert.deepEqual([state, reason, t.text('notes')], ['failed', 'platform_stopped', 'second'])
+  })
+
+  test('faults name their reason, and leave the workspace as it is', async () => {
+    await using t = await openWorld({ historyQuota: 1_000_000 })
+    const failure = async (body: object = {}) => {
+      const { state, reason, message } = await t.ended((await t.start(body)).json.id)
+      return [state, reason, message]
+    }
+    t.over['history.restore.compare'] = () => {
+      throw new LinkDown()
+    }
+    t.workspace.connect()
+    assert.deepEqual(await failure(), ['failed', 'agent_unresponsive', null])
+    delete t.over['history.restore.compare']
+    t.workspace.connect()
+    t.write('large', randomText(3_000_000))
+    assert.deepEqual(await failure(), [
+      ...['failed', 'not_recorded', 'The workspace could not be recorded before: quota_full.'],
+    ])
+    rmSync(t.file('large'))
+    t.workspace.wrote()
+    await t.world.history.remove(storeName(t.id), [t.record.id])
+    assert.deepEqual(await failure(), ['failed', 'record_removed', null])
+    assert.equal((await t.call('POST', '/preview', { record: t.record.id })).json.error, 'record_not_found')
+    assert.equal(t.text('notes'), 'second')
+  })
+
+  test('an agent without a link, or stopped, is named', async () => {
+    await using t = await openWorld()
+    t.world.link.unlink(t.id)
+    assert.equal((await t.start()).json.error, 'agent_unresponsive')
+    await t.world.request(t.owner.key, 'POST', '/api/agents/ada/stop')
+    assert.equal((await t.start()).json.error, 'agent_stopped')
+    assert.equal((await t.call('POST', '/preview', { record: t.record.id })).json.error, 'agent_stopped')
+  })
+})
+
+function randomText(length: number): string {
+  return Array.from({ length: length / 8 }, () => Math.random().toString(36).slice(2, 10).padEnd(8)).join('')
+}

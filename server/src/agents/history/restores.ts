@@ -1,0 +1,391 @@
+import { randomUUID } from 'node:crypto'
+import type { RestoreReason } from '@roost/contracts/agents/history'
+import type { Restore } from '@roost/contracts/agents/workspace-restore'
+import { defaultHistoryRules, type HistoryRules } from '@roost/contracts/link/history'
+import type { RestoreConflict } from '@roost/contracts/link/history-restore'
+import type { Loop } from '../../background/loops.ts'
+import type { Lease, Leases } from '../../foundation/leases/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import type { AgentRecords } from '../records/index.ts'
+import { reasonOf } from './faults.ts'
+import { shownPath } from './paths.ts'
+import { recordView } from './reader.ts'
+import type { MadeRecord, RecordRequest } from './record.ts'
+import {
+  applyRestore,
+  previewRestore,
+  type RestoreEnd,
+  type RestoreOptions,
+  type RestoreSummary,
+  RestoreUnsettled,
+  restoreEnd,
+} from './restore.ts'
+import type { RestoreRequest, Restores } from './restore-routes.ts'
+import { restoreStore } from './restore-store.ts'
+import { joinedRules } from './restore-target.ts'
+import { leftOutOf, storeName } from './rules.ts'
+import { historyStore } from './store.ts'
+import type { RecordRow, RestoreRow } from './tables.ts'
+
+type Make = (request: RecordRequest) => Promise<MadeRecord>
+
+export type RestoresDeps = {
+  db: Db
+  clock: Clock
+  log: Pick<Log, 'info' | 'warn' | 'error'>
+  leases: Pick<Leases, 'take' | 'renew' | 'release'>
+  link: Pick<AgentLink, 'call' | 'wake' | 'isConnected' | 'isHere'>
+  history: WorkspaceHistory
+  agentRecords: Pick<AgentRecords, 'byId'>
+  rulesOf(agentId: string): Promise<HistoryRules>
+  /** For work during which nobody else may record the workspace. */
+  inTurn<T>(agentId: string, work: (make: Make) => Promise<T>): Promise<T>
+  /** Removes old records of an agent whose quota is used up. */
+  makeRoom(agentId: string): Promise<unknown>
+  /** Locks the agent's queue, so that no run starts until the transaction ends. Returns the ids of running ones. */
+  lockRuns(tx: Tx, agentId: string): Promise<string[]>
+  /** Stops the agent's running runs, and waits until the agent has ended them. */
+  stopRuns(agentId: string, by: SignedIn): Promise<void>
+}
+
+export type RestoreService = Restores & {
+  /** Whether this process restores the agent's workspace now. */
+  isWorking(agentId: string): boolean
+  /** An agent has connected to this process. */
+  connected(agentId: string): void
+  loops: Loop[]
+  close(): Promise<void>
+}
+
+/** The workspace could not be recorded before it; nothing has changed. */
+class NotRecorded extends Error {}
+
+const everySeconds = 3
+const leaseSeconds = 10
+const renewMs = 3000
+const maxWaitMs = 60 * 60_000
+/** A process that stops runs for longer is gone. */
+const maxStopMs = 60_000
+
+/**
+ * Restores workspaces in the process that holds the agent's link, because records are made there. While a restore is
+ * open, the agent gets no run; it begins under the lock of the agent's queue when none is running.
+ */
+export function createRestores(deps: RestoresDeps): RestoreService {
+  const { db, clock, log, leases, link, history } = deps
+  const store = restoreStore(db)
+  const records = historyStore(db)
+  const holder = randomUUID()
+  const closing = new AbortController()
+  const jobs = new Map<string, Promise<void>>()
+  const stops = new Set<Promise<void>>()
+  const working = new Set<string>()
+  const now = () => timestamp(clock.now())
+  const ageMs = (at: string) => clock.now().getTime() - Date.parse(at)
+
+  async function requireAgent(agentId: string): Promise<void> {
+    const agent = await deps.agentRecords.byId(agentId)
+    if (!agent) throw new Fault('agent_not_found')
+    if (agent.status !== 'running') throw new Fault('agent_stopped', `Agent ${agent.name} is not running.`)
+    if (!link.isConnected(agentId))
+      throw new Fault('agent_unresponsive', `Agent ${agent.name} did not answer.`)
+  }
+
+  async function optionsOf(
+    { agentId, record, paths, leftOut }: RestoreRequest,
+    restoreId: string,
+    signal: AbortSignal,
+  ): Promise<RestoreOptions> {
+    const storeAgent = storeName(agentId)
+    return {
+      ...{ restoreId, agentId, storeAgent, paths, leftOut, signal },
+      source: { agent: storeAgent, record: record.id },
+      rules: joinedRules(rulesOf(record), await deps.rulesOf(agentId)),
+    }
+  }
+
+  /** Takes the next step of the agent's open restore, if its link is here and nobody else does. */
+  function kick(agentId: string): void {
+    if (jobs.has(agentId) || closing.signal.aborted || !link.isHere(agentId)) return
+    const job = drive(agentId)
+      .catch((error: unknown) =>
+        log.warn({ err: error, agent_id: agentId }, 'a restore could not be continued'),
+      )
+      .finally(() => jobs.delete(agentId))
+    jobs.set(agentId, job)
+  }
+
+  async function drive(agentId: string): Promise<void> {
+    if (!(await store.isOpen(agentId))) return
+    const lease = await leases.take(`restore:${agentId}`, holder, leaseSeconds)
+    if (!lease) return
+    const over = new AbortController()
+    const lost = keep(lease, over.signal)
+    try {
+      // Read after the lease: nobody else changes it now.
+      const row = await store.openOf(agentId)
+      if (!row) return
+      if (row.state !== 'waiting') await settle(row)
+      else {
+        const begun = await begin(row)
+        if (begun) await work(begun, AbortSignal.any([lost, closing.signal]))
+      }
+    } finally {
+      over.abort()
+      working.delete(agentId)
+      await leases.release(lease)
+      link.wake(agentId)
+    }
+  }
+
+  /** Renews the lease until `over`. The returned signal aborts if it is lost. */
+  function keep(lease: Lease, over: AbortSignal): AbortSignal {
+    const lost = new AbortController()
+    const renew = async () => {
+      while (!over.aborted) {
+        await clock.wait(renewMs, over)
+        if (over.aborted) return
+        if (!(await leases.renew(lease, leaseSeconds))) return lost.abort()
+      }
+    }
+    renew().catch((error: unknown) => lost.abort(error))
+    return lost.signal
+  }
+
+  /** Returns null while runs are working. */
+  async function begin(row: RestoreRow): Promise<RestoreRow | null> {
+    if (row.reason === 'stopping_runs' && ageMs(row.updated_at) < maxStopMs) return null
+    const isBegun = await db.atomically(async (tx) => {
+      const running = await deps.lockRuns(tx, row.agent_id)
+      if (running.length > 0) return false
+      return restoreStore(tx).change(row, now(), { state: 'working', runner: holder, reason: null })
+    })
+    if (!isBegun) return null
+    working.add(row.agent_id)
+    return { ...row, state: 'working', runner: holder, reason: null }
+  }
+
+  async function work(row: RestoreRow, signal: AbortSignal): Promise<void> {
+    const { agent_id: agentId } = row
+    try {
+      const record = await records.record(agentId, row.record_id)
+      if (!record) throw new UnknownRecord(row.record_id)
+      const request = { agentId, record, paths: pathsOf(row), leftOut: leftOutOf(record) }
+      const options = await optionsOf(request, row.id, signal)
+      await deps.inTurn(agentId, async (make) => {
+        const recordBefore = async () => {
+          const { record: before } = await madeBefore(agentId, make, signal)
+          await store.change(row, now(), { before_id: before.id })
+          // The runs before it have ended, and what follows is not theirs.
+          const runs = (await records.openRuns(agentId)).map(({ execution_id }) => execution_id)
+          await records.endRuns(runs, now())
+          await records.completeRuns(runs, { after: before.id })
+        }
+        await finish(row, await applyRestore({ link, history, clock }, options, recordBefore), make)
+      })
+    } catch (error) {
+      await failed(row, error)
+    }
+  }
+
+  async function madeBefore(agentId: string, make: Make, signal: AbortSignal): Promise<MadeRecord> {
+    const once = () => make({ reason: () => 'before_restore', signal })
+    try {
+      return await once().catch(async (error: unknown) => {
+        if (!(error instanceof HistoryFull)) throw error
+        await deps.makeRoom(agentId)
+        return once()
+      })
+    } catch (error) {
+      signal.throwIfAborted()
+      const reason = reasonOf(error) ?? 'agent_unreachable'
+      throw new NotRecorded(`The workspace could not be recorded before: ${reason}.`, { cause: error })
+    }
+  }
+
+  async function finish(row: RestoreRow, end: RestoreEnd, make: Make): Promise<void> {
+    const { outcome, fault, conflicts, ...counts } = end
+    const columns = { ...counts, conflicts: JSON.stringify(conflicts) }
+    if (outcome === 'applying') {
+      await store.change(row, now(), {
+        ...columns,
+        ...{ state: 'applying', reason: 'workspace_fault', message: fault },
+      })
+      return
+    }
+    if (outcome === 'unchanged' && fault !== null) {
+      await ended(row, { ...columns, state: 'failed', reason: 'workspace_fault', message: fault })
+      return
+    }
+    let after: string | null = null
+    let message: string | null = null
+    if (outcome === 'restored')
+      try {
+        after = (await make({ reason: () => 'after_restore', sourceId: row.record_id })).record.id
+      } catch (error) {
+        message = `The workspace could not be recorded after: ${reasonOf(error) ?? 'agent_unreachable'}.`
+        log.warn({ err: error, agent_id: row.agent_id }, 'a restored workspace was not recorded')
+      }
+    await ended(row, { ...columns, state: outcome, reason: null, message, after_id: after })
+  }
+
+  async function failed(row: RestoreRow, error: unknown): Promise<void> {
+    if (error instanceof RestoreUnsettled) {
+      await store.change(row, now(), { state: 'applying', reason: 'agent_unresponsive' })
+      return
+    }
+    const failure = closing.signal.aborted
+      ? { reason: 'platform_stopped' as const, message: null }
+      : failureOf(error)
+    if (failure.reason === 'platform_fault')
+      log.error({ err: error, agent_id: row.agent_id, restore: row.id }, 'a restore failed')
+    await ended(row, { state: 'failed', ...failure })
+  }
+
+  async function ended(row: RestoreRow, to: Parameters<typeof store.end>[2]): Promise<void> {
+    if (!(await store.end(row, now(), to))) return
+    const { agent_id, id } = row
+    log.info({ agent_id, restore: id, state: to.state, reason: to.reason ?? null }, 'a restore has ended')
+  }
+
+  /** Decides the end of a restore that was interrupted, as its agent knows it. */
+  async function settle(row: RestoreRow): Promise<void> {
+    const { agent_id: agentId } = row
+    const taken = { ...row, runner: holder }
+    working.add(agentId)
+    if (!(await store.change(row, now(), { runner: holder }))) return
+    try {
+      await deps.inTurn(agentId, async (make) => {
+        const end = await restoreEnd({ link, history, clock }, { agentId, restoreId: row.id })
+        if (end.outcome !== 'unchanged') return finish(taken, end, make)
+        const reason = row.state === 'working' ? 'platform_stopped' : 'agent_unresponsive'
+        await ended(taken, { state: 'failed', reason, message: end.fault })
+      })
+    } catch (error) {
+      // An agent that does not answer is asked again.
+      if (!(error instanceof Fault) || error.code === 'agent_unresponsive') throw error
+      await failed(taken, error)
+    }
+  }
+
+  async function stopRuns(row: RestoreRow, by: SignedIn): Promise<void> {
+    try {
+      await deps.stopRuns(row.agent_id, by)
+    } finally {
+      await store.change(row, now(), { reason: 'runs_working' })
+    }
+    kick(row.agent_id)
+  }
+
+  async function look(): Promise<void> {
+    for (const row of await store.allOpen()) {
+      if (row.state === 'waiting' && ageMs(row.created_at) > maxWaitMs)
+        await ended(row, { state: 'failed', reason: 'runs_working' })
+      else kick(row.agent_id)
+    }
+  }
+
+  return {
+    async preview(request, signal) {
+      await requireAgent(request.agentId)
+      // The agent compares for one restore at a time.
+      if (await store.isOpen(request.agentId)) throw anotherRestore()
+      const options = await optionsOf(request, randomUUID(), signal)
+      const found = await previewRestore({ link, history, clock }, options).catch(recordRemoved)
+      const { changes, total, ...summary } = found
+      const shown = changes.map(({ path, kind, change }) => ({ ...shownPath(path), kind, change }))
+      return { record: recordView(request.record), ...summaryView(summary), changes: shown, total }
+    },
+
+    async start({ agentId, record, paths }, { whenBusy, by }) {
+      await requireAgent(agentId)
+      const { row, isBusy } = await db.atomically(async (tx) => {
+        const isBusy = (await deps.lockRuns(tx, agentId)).length > 0
+        if (isBusy && whenBusy === 'refuse') throw new Fault('agent_busy', 'Runs are working.')
+        const on = restoreStore(tx)
+        if (await on.isOpen(agentId)) throw anotherRestore()
+        const stopping = isBusy && whenBusy === 'stop'
+        const row: RestoreRow = {
+          ...{ id: randomUUID(), agent_id: agentId, record_id: record.id, paths: JSON.stringify(paths) },
+          ...{ asked_by: by.user.id, state: 'waiting', message: null },
+          reason: stopping ? 'stopping_runs' : isBusy ? 'runs_working' : null,
+          ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
+          ...{ before_id: null, after_id: null, runner: null },
+          ...{ created_at: now(), updated_at: now(), ended_at: null },
+        }
+        await on.insert(row)
+        return { row, isBusy }
+      })
+      if (isBusy && whenBusy === 'stop') {
+        const stop = stopRuns(row, by)
+          .catch((error: unknown) =>
+            log.warn({ err: error, agent_id: agentId }, 'runs could not be stopped for a restore'),
+          )
+          .finally(() => stops.delete(stop))
+        stops.add(stop)
+      } else kick(agentId)
+      return restoreView(row)
+    },
+
+    async state(agentId, restoreId) {
+      const row = await store.byId(agentId, restoreId)
+      return row && restoreView(row)
+    },
+
+    isWorking: (agentId) => working.has(agentId),
+    connected: kick,
+    loops: [{ name: 'agents.restores', everySeconds, everywhere: true, run: look }],
+    async close() {
+      closing.abort()
+      await Promise.all([...jobs.values(), ...stops])
+    },
+  }
+}
+
+function anotherRestore(): Fault {
+  return new Fault('conflict', 'Another restore of this agent is not complete.')
+}
+
+function recordRemoved(error: unknown): never {
+  throw error instanceof UnknownRecord
+    ? new Fault('record_not_found', undefined, {}, { cause: error })
+    : error
+}
+
+function failureOf(error: unknown): { reason: RestoreReason; message: string | null } {
+  if (error instanceof UnknownRecord) return { reason: 'record_removed', message: null }
+  if (error instanceof NotRecorded) return { reason: 'not_recorded', message: error.message }
+  if (!(error instanceof Fault)) return { reason: 'platform_fault', message: null }
+  if (error.code === 'agent_unresponsive' || error.code === 'agent_program_outdated')
+    return { reason: error.code, message: null }
+  return { reason: 'workspace_fault', message: error.message }
+}
+
+/** Written by this platform. */
+const pathsOf = ({ paths }: RestoreRow) => JSON.parse(paths) as string[]
+const rulesOf = ({ rules }: RecordRow) =>
+  rules === null ? defaultHistoryRules : (JSON.parse(rules) as HistoryRules)
+
+function summaryView({ conflicts, ...counts }: RestoreSummary) {
+  return { ...counts, conflicts: conflicts.map(conflictView) }
+}
+
+function conflictView({ path, reason }: RestoreConflict) {
+  return { ...shownPath(path), reason }
+}
+
+function restoreView(row: RestoreRow): Restore {
+  const { id, record_id, state, reason, message, before_id, after_id, created_at, ended_at } = row
+  const { added, changed, attributes, deleted, conflict_count } = row
+  return {
+    ...{ id, record: record_id, state, reason, message, undo_record: before_id, after_record: after_id },
+    ...{ started_at: created_at, ended_at, added, changed, attributes, deleted, conflict_count },
+    conflicts: (JSON.parse(row.conflicts) as RestoreConflict[]).map(conflictView),
+  }
+}
