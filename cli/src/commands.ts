@@ -33,6 +33,7 @@ import { skills } from './skills.ts'
 import { ssh } from './ssh.ts'
 import { task } from './task.ts'
 import { test } from './test.ts'
+import { undo } from './undo.ts'
 import { up } from './up.ts'
 import { upgrade } from './upgrade.ts'
 
@@ -48,6 +49,7 @@ export const commands: Command[] = [
   chat,
   task,
   runs,
+  undo,
   history,
   openCommand,
   copy,

@@ -31,11 +31,17 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'roost runs diff gRo3h0Ei notes/todo.md',
     'roost runs stop gRo3h0Ei',
   ],
+  undo: [
+    'roost undo gRo3h0Ei --dry-run',
+    'roost undo gRo3h0Ei notes/todo.md',
+    'roost undo gRo3h0Ei --when-busy stop --yes',
+  ],
   history: [
     'roost history scout',
     'roost history files scout 12 notes',
     'roost history get scout 12 notes/todo.md',
     'roost history archive scout 12 --to before.tar.gz',
+    'roost history restore scout 12 notes',
     'roost history pin scout 12',
   ],
   open: ['roost open', 'roost open scout --tab files', 'roost open gRo3h0Ei --print'],

@@ -18,13 +18,14 @@ import { type CommandContext, commandGroup } from './client/client-command.ts'
 import { CommandFailed, exitCodes } from './client/exit.ts'
 import { facts, plainText, table, time } from './client/output.ts'
 import { saveFile } from './client/save-file.ts'
+import { restoreOptionLines, restoreOptions, restoreWorkspace } from './undo.ts'
 
 const recordLine = 'RECORD: the number or the id of a record, as `roost history AGENT` lists them.'
 const toOption = { to: { type: 'string' } } as const
 
 export const history = commandGroup(
   'history',
-  "Records of an agent's workspace: list, read, download, pin.",
+  "Records of an agent's workspace: list, read, download, restore, pin.",
   {
     list: {
       parameters: 'AGENT',
@@ -125,6 +126,17 @@ export const history = commandGroup(
           query: { path },
         })
         await saved(context, await bodyOf(response), context.text('to') ?? `${name}-${found.number}.tar.gz`)
+      },
+    },
+    restore: {
+      parameters: 'AGENT RECORD [PATH]',
+      summary: 'Restore the workspace, a folder or a file to a record.',
+      waiting: 'Restoring the workspace',
+      options: restoreOptions,
+      optionLines: [recordLine, ...restoreOptionLines],
+      async run(context) {
+        const { name, record } = await recordOf(context)
+        return restoreWorkspace(context, name, { record, path: context.positionals[2] })
       },
     },
     pin: pinning(true, 'Keep a record until it is unpinned.'),

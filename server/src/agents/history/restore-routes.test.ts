@@ -1,78 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Restore } from '@roost/contracts/agents/workspace-restore'
-import { Fault } from '../../kit/fault.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { insertRecord, insertRunRecords } from '../../test/history.ts'
 import { openAgents } from '../test/world.ts'
-import { type RestoreRequest, type Restores, restoreRoutes } from './restore-routes.ts'
-
-const none = { added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: [], conflict_count: 0 }
+import { restoreStore } from './restore-store.ts'
 
 async function start(open: OpenTestDb) {
   const db = await open()
-  const requests: RestoreRequest[] = []
-  const accepted = (record: string): Restore => ({
-    ...{ id: 'r1', record, state: 'applying', reason: null, message: null, ...none },
-    ...{ undo_record: null, after_record: null },
-    ...{ started_at: '2026-01-05T07:00:00.000Z', ended_at: null },
-  })
-  const restores: Restores = {
-    preview: async (request) => {
-      requests.push(request)
-      const { id, number, reason, created_at, base_id, source_id, received_bytes } = request.record
-      const counts = { added: 0, changed: 0, deleted: 0, renamed: 0, left_out_count: 1 }
-      const flags = { is_changed: true, pinned: false }
-      const record = {
-        id,
-        number,
-        reason,
-        created_at,
-        base_id,
-        source_id,
-        received_bytes,
-        ...counts,
-        ...flags,
-      }
-      return { record, ...none, changes: [], total: 0 }
-    },
-    start: async (request, { whenBusy }) => {
-      if (whenBusy === 'refuse') throw new Fault('agent_busy')
-      requests.push(request)
-      return accepted(request.record.id)
-    },
-    state: async (_agentId, id) => (id === 'r1' ? accepted('x') : null),
-  }
-  const world = await openAgents(db, { routes: restoreRoutes({ db, restores }) })
+  let isBusy = true
+  const world = await openAgents(db, { needs: { lockRuns: async () => (isBusy ? ['busy'] : []) } })
   const [owner, sharer] = [await world.person(), await world.person('user')]
   for (const name of ['scout', 'other']) await world.request(owner.key, 'POST', '/api/agents', { name })
-  await world.request(owner.key, 'POST', '/api/agents/scout/share', { email: sharer.email })
+  const share = { email: sharer.email, access: 'write' }
+  await world.request(owner.key, 'POST', '/api/agents/scout/share', share)
   const agent = await world.row('scout')
-  const record = await insertRecord(
-    { db, history: world.history },
-    agent.id,
-    { 'a.txt': 'a' },
-    { leftOut: [{ path: 'node_modules', reason: 'rule' }] },
-  )
+  const record = await insertRecord(world, agent.id, { 'a.txt': 'a' })
   await insertRunRecords(db, { execution_id: 'run', agent_id: agent.id, before_id: record.id })
+  // It answers no call.
+  world.link.link(agent.id)
   const post = (body: object, path = '', key = owner.key, name = 'scout') =>
     world.request(key, 'POST', `/api/agents/${name}/history/restores${path}`, body)
-  return { ...world, owner, sharer, agent, record, requests, post }
+  return {
+    ...{ ...world, owner, sharer, agent, record, post },
+    end: () => (isBusy = false),
+    [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
+  }
 }
 
 forEachDialect((_, open) => {
   test('a target is a record, or a side of a run, with one path or everything', async () => {
     await using world = await start(open)
-    const { record, requests, post } = world
-    assert.equal((await post({ record: record.id }, '/preview')).status, 200)
-    assert.equal((await post({ run: 'run', path: 'docs/ü', when_busy: 'wait' })).status, 202)
-    assert.deepEqual(
-      requests.map(({ record: { id }, paths, leftOut }) => [id, paths, leftOut]),
-      [
-        [record.id, [''], ['node_modules']],
-        [record.id, ['docs/\u00c3\u00bc'], ['node_modules']],
-      ],
-    )
+    const { record, post } = world
     const errors: [object, string][] = [
       [{}, 'validation_error'],
       [{ record: record.id, run: 'run' }, 'validation_error'],
@@ -91,16 +49,32 @@ forEachDialect((_, open) => {
       'record_not_found',
     )
     assert.equal((await post({ run: 'run' }, '', world.owner.key, 'other')).json.error, 'execution_not_found')
-    assert.equal((await post({ record: record.id }, '', world.sharer.key)).json.error, 'owner_required')
+    const { status, json } = await post({ run: 'run', path: 'docs/ü', when_busy: 'wait' })
+    assert.deepEqual([status, json.record, json.state], [202, record.id, 'waiting'])
+    const row = await restoreStore(world.db).byId(world.agent.id, json.id)
+    assert.deepEqual([row?.paths, row?.asked_by], [JSON.stringify(['docs/\u00c3\u00bc']), world.owner.id])
+  })
+
+  test('only the owner restores, whatever a person with access may write, and never the agent itself', async () => {
+    await using world = await start(open)
+    const { record, post, sharer } = world
     const self = await world.agentKey(world.agent.id)
-    assert.equal((await post({ record: record.id }, '', self)).json.error, 'person_required')
+    for (const path of ['', '/preview']) {
+      assert.equal((await post({ record: record.id }, path, sharer.key)).json.error, 'owner_required')
+      assert.equal((await post({ record: record.id }, path, self)).json.error, 'person_required')
+    }
+    const { json } = await post({ record: record.id, when_busy: 'wait' })
+    const address = `/api/agents/scout/history/restores/${json.id}`
+    assert.equal((await world.request(sharer.key, 'GET', address)).json.error, 'owner_required')
   })
 
   test('the state of a restore', async () => {
     await using world = await start(open)
-    const get = (id: string) =>
-      world.request(world.owner.key, 'GET', `/api/agents/scout/history/restores/${id}`)
-    assert.equal((await get('r1')).json.state, 'applying')
+    const get = (id: string, name = 'scout') =>
+      world.request(world.owner.key, 'GET', `/api/agents/${name}/history/restores/${id}`)
+    const { json } = await world.post({ record: world.record.id, when_busy: 'wait' })
+    assert.equal((await get(json.id)).json.state, 'waiting')
+    assert.equal((await get(json.id, 'other')).json.error, 'not_found')
     assert.equal((await get('r2')).json.error, 'not_found')
   })
 })

@@ -178,11 +178,13 @@ forEachDialect((_, open) => {
       ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
       ...{ runner: 'gone', created_at: '2026-01-05T08:00:00.000Z', updated_at: '2026-01-05T08:00:00.000Z' },
     }
+    await t.history.make(t.id, { reason: () => 'demand' })
     await t.restores.insert({ ...row, ended_at: null })
     assert.deepEqual(await t.store.removable({ agentId: t.id, limit: 10 }), [])
     await t.look()
     const { state, reason } = await t.ended('old')
     assert.deepEqual([state, reason, t.text('notes')], ['failed', 'platform_stopped', 'second'])
+    assert.equal((await t.store.removable({ agentId: t.id, limit: 10 })).length, 1)
   })
 
   test('faults name their reason, and leave the workspace as it is', async () => {

@@ -231,6 +231,22 @@ forEachDialect((_, open) => {
     assert.equal((await platform.row(id)).status, 'success')
   })
 
+  test('a restore locks the queue, and stops what runs with its reason', async () => {
+    const { platform, link } = await start()
+    const { id } = await running(platform)
+    const queued = await accept(platform)
+    link.link('a1', { cancel: () => ({ state: 'stopped', returncode: 0 }) })
+    const locked = () => platform.db.atomically((tx) => platform.executions.lockRuns(tx, 'a1'))
+    assert.deepEqual(await locked(), [id])
+    await platform.executions.stopRuns('a1', person())
+    assert.deepEqual(await locked(), [])
+    const ended = await platform.row(id)
+    assert.deepEqual([ended.status, ended.error_code], ['cancelled', 'user_cancelled'])
+    assert.equal(ended.error, 'Stopped by ann@example.org to restore the workspace.')
+    assert.equal((await platform.row(queued.id)).status, 'queued')
+    assert.equal(link.calls.at(-1)?.t, 'cancel')
+  })
+
   test('20 concurrent terminations and a result: one outcome, one event', async () => {
     const { platform, link } = await start()
     link.link('a1', { cancel: () => ({ state: 'stopped', returncode: 0 }) })
