@@ -218,6 +218,8 @@ describe('keys and other clients', () => {
         `task ${agent} [[reply:fine]]`,
       ],
     ]
+    const { execution_id: done } = await json('task', agent, '[[reply:fine]]')
+    words.push(`undo ${done} --dry-run`)
     for (const line of words) {
       const { code, out } = await terminal(line.split(' '))
       assert.equal(code, 0, `${line}: ${out}`)

@@ -103,6 +103,39 @@ test('runs at the same time share their records and name each other', async () =
   }
 })
 
+test('a run is undone, and so is the restore', async () => {
+  const id = await task(
+    '[[tool:Bash:echo lost > note.txt; rm by-hand.txt; mkdir -p new/folder; ln -s note.txt link]] [[reply:ok]]',
+  )
+  assert.equal((await recordsOf(id)).outcome, 'recorded')
+  const restores = `/api/agents/${agent}/history/restores`
+  const preview = await platform.request('POST', `${restores}/preview`, { run: id })
+  assert.equal(preview.status, 200, preview.text)
+  const changed = preview.json.changes.map(({ path, change }: Loose) => `${change} ${path}`)
+  for (const each of ['changed note.txt', 'added by-hand.txt', 'deleted new/folder', 'deleted link'])
+    assert.ok(changed.includes(each), changed.join(', '))
+  const restore = async (body: object): Promise<Loose> => {
+    const begun = await platform.request('POST', restores, body)
+    assert.equal(begun.status, 202, begun.text)
+    return eventually(
+      async () => (await platform.request('GET', `${restores}/${begun.json.id}`)).json,
+      ({ ended_at }) => ended_at !== null,
+    )
+  }
+  const read = async (path: string) =>
+    (await platform.request('GET', `/api/agents/${agent}/files/download?path=${path}`)).text
+  const undone = await restore({ run: id, when_busy: 'wait' })
+  assert.deepEqual([undone.state, undone.conflict_count], ['restored', 0], JSON.stringify(undone))
+  assert.equal(await read('by-hand.txt'), 'by hand')
+  const reply = await platform.request('POST', `/api/agents/${agent}/task`, {
+    message: '[[tool:Bash:cat note.txt; ls -d new link]] [[reply:ok]]',
+  })
+  assert.equal(reply.status, 200, reply.text)
+  const again = await restore({ record: undone.undo_record, path: 'note.txt', when_busy: 'wait' })
+  assert.deepEqual([again.state, again.changed], ['restored', 1], JSON.stringify(again))
+  assert.equal(await read('note.txt'), 'lost\n')
+})
+
 test('a run finds neither the store nor the index of its history', async () => {
   const search =
     'find / -name objects.git -o -name history-index 2>/dev/null | head; cat /var/lib/roost/*/history-index 2>&1 | head -1'

@@ -85,6 +85,35 @@ describe('the history of a workspace', () => {
     await closeTab(tab)
   })
 
+  test('the owner undoes a run, and undoes that', async () => {
+    const read = async (path: string) => {
+      const address = `/api/agents/${name}/files/download?path=${encodeURIComponent(path)}`
+      return (await bench.platform.request('GET', address)).text
+    }
+    const tab = await bench.open({ width: 1440 })
+    const { page } = tab
+    await tab.goto(`/agents/${name}/executions/${runId}`)
+    await changes(page).getByRole('button', { name: 'Undo this run' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Restore the workspace to before this run' })
+    const list = dialog.getByRole('group', { name: 'What the restore changes' })
+    await list.getByText('gone.txt', { exact: true }).waitFor()
+    await dialog.getByLabel('If runs are working').waitFor()
+    await assertAccessible(tab, 'the preview of a restore')
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click()
+    await dialog.getByText('The workspace was restored.').waitFor()
+    assert.equal(await read('plan.ts'), 'const plan = 1\nconst step = 2\n')
+    assert.equal(await read('gone.txt'), 'gone\n')
+    await dialog.getByRole('button', { name: 'Undo this restore' }).click()
+    await list.getByText('gone.txt', { exact: true }).waitFor()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await assertNoSideways(tab, 'the preview of a restore')
+    await dialog.getByRole('button', { name: 'Restore', exact: true }).click()
+    await dialog.getByText('The workspace was restored.').waitFor()
+    assert.equal(await read('plan.ts'), 'const plan = 1\nconst step = 3\n')
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+    await closeTab(tab)
+  })
+
   test('the panel of a conversation shows the changes of each turn, also by shell commands', async () => {
     const tab = await bench.open({ width: 1440 })
     const { page } = tab

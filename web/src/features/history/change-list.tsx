@@ -9,7 +9,8 @@ import { cx } from '../../ui/class-names.ts'
 import { lazyPart } from '../../ui/lazy-part.tsx'
 import { SkeletonText } from '../../ui/skeleton.tsx'
 import { visibleName } from '../workspace/paths.ts'
-import type { ChangesOf } from './queries.ts'
+import { type ChangesOf, pathQuery, type RestoreOf } from './queries.ts'
+import { RestoreButton } from './restore-button.tsx'
 import { changeWords } from './words.ts'
 
 const DiffBody = lazyPart(async () => (await import('./diff-body.tsx')).DiffBody)
@@ -21,10 +22,12 @@ export type ChangeListProps = {
   label: string
   /** Shows the file as it is now; left out where there is no place for it. */
   onOpenFile?: ((path: string) => void) | undefined
+  /** The workspace before these changes, for people who may restore it. */
+  before?: RestoreOf | undefined
 }
 
 /** Changed files with their diffs, which load when they are opened. */
-export function ChangeList({ agentName, of, found, label, onOpenFile }: ChangeListProps) {
+export function ChangeList({ agentName, of, found, label, onOpenFile, before }: ChangeListProps) {
   const { changes, total, git_folders, withheld } = found
   return (
     <div className="flex min-w-0 flex-col gap-2">
@@ -36,7 +39,7 @@ export function ChangeList({ agentName, of, found, label, onOpenFile }: ChangeLi
           {changes.map((change) => (
             <Change
               key={`${change.change} ${change.path_bytes ?? change.path}`}
-              {...{ agentName, of, change, onOpenFile }}
+              {...{ agentName, of, change, onOpenFile, before }}
             />
           ))}
         </ul>
@@ -54,9 +57,11 @@ export function ChangeList({ agentName, of, found, label, onOpenFile }: ChangeLi
   )
 }
 
-type ChangeProps = Pick<ChangeListProps, 'agentName' | 'of' | 'onOpenFile'> & { change: WorkspaceChange }
+type ChangeProps = Pick<ChangeListProps, 'agentName' | 'of' | 'onOpenFile' | 'before'> & {
+  change: WorkspaceChange
+}
 
-function Change({ agentName, of, change, onOpenFile }: ChangeProps) {
+function Change({ agentName, of, change, onOpenFile, before: restoreOf }: ChangeProps) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
   const { path, from, before, after } = change
@@ -90,6 +95,14 @@ function Change({ agentName, of, change, onOpenFile }: ChangeProps) {
           <Suspense fallback={<SkeletonText label="Loading the diff" />}>
             <DiffBody agentName={agentName} of={of} change={change} />
           </Suspense>
+          {restoreOf && change.change !== 'renamed' && (
+            <RestoreButton
+              agentName={agentName}
+              target={{ ...restoreOf, ...pathQuery(change) }}
+              label="Undo this change"
+              title={`Restore ${visibleName(path)}`}
+            />
+          )}
           {onOpenFile && after?.kind === 'file' && change.path_bytes === undefined && (
             <Button size="sm" className="w-fit" onClick={() => onOpenFile(path)}>
               Show the file

@@ -13,6 +13,12 @@ import {
   putHistorySettings,
   type WorkspaceChange,
 } from '@roost/contracts/agents/workspace-history'
+import {
+  getRestore,
+  previewRestore,
+  type RestoreTarget,
+  startRestore,
+} from '@roost/contracts/agents/workspace-restore'
 import { type Client, errorOf } from '@roost/contracts/client'
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { saveBlob } from '../../lib/save-blob.ts'
@@ -28,6 +34,7 @@ staleOn(runEvents, ofAgent(historyKeys.ofAgent), ofRun(historyKeys.ofRun))
 /** Changes per page. */
 export const changesPerPage = 200
 const recordingPaceMs = 2000
+const restorePaceMs = 1000
 
 /** The differences of a run, or between two records. */
 export type ChangesOf = { kind: 'run'; id: string } | { kind: 'record'; name: string; id: string }
@@ -123,6 +130,27 @@ export const saveHistorySettings = (api: Client, name: string, body: HistorySett
 export const pinRecord = (api: Client, name: string, record: string, pinned: boolean) =>
   api.call(pinHistoryRecord, { params: { name, record }, body: { pinned } })
 
+/** What is restored, and to when; without a path everything. */
+export type RestoreOf = Partial<RestoreTarget>
+
+export const restorePreviewQuery = (api: Client, name: string, target: RestoreOf) =>
+  queryOptions({
+    queryKey: [...historyKeys.ofAgent(name), 'restore preview', target],
+    queryFn: ({ signal }) => api.call(previewRestore, { params: { name }, body: target, signal }),
+    // The workspace may change at any time, and a comparison reads all of it.
+    ...{ gcTime: 0, refetchOnWindowFocus: false, refetchOnReconnect: false, retry: false },
+  })
+
+export const restoreQuery = (api: Client, name: string, restore: string) =>
+  queryOptions({
+    queryKey: ['agent', name, 'restore', restore],
+    queryFn: ({ signal }) => api.call(getRestore, { params: { name, restore }, signal }),
+    refetchInterval: ({ state }) => (state.data?.ended_at ? false : restorePaceMs),
+  })
+
+export const beginRestore = (api: Client, name: string, target: RestoreOf, when_busy: 'wait' | 'stop') =>
+  api.call(startRestore, { params: { name }, body: { ...target, when_busy } })
+
 /** Saves a file, or a folder as tar.gz. */
 export async function downloadAt(
   api: Client,
@@ -141,6 +169,6 @@ export async function downloadAt(
   saveBlob(await response.blob(), entry.kind === 'file' ? last : `${last}.tar.gz`)
 }
 
-function pathQuery({ path, path_bytes }: Named) {
+export function pathQuery({ path, path_bytes }: Named) {
   return path_bytes === undefined ? { path } : { path_bytes }
 }

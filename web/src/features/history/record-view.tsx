@@ -17,10 +17,12 @@ import {
   downloadAt,
   historyKeys,
   type Named,
+  pathQuery,
   pinRecord,
   recordChangesQuery,
   recordFolderQuery,
 } from './queries.ts'
+import { RestoreButton } from './restore-button.tsx'
 import { recordReasonWords } from './words.ts'
 
 type Props = { agent: AgentDetails; record: HistoryRecord }
@@ -55,13 +57,15 @@ export function RecordView({ agent, record }: Props) {
       {record.left_out_count > 0 && (
         <p className="text-muted text-xs">{plural(record.left_out_count, 'path')} not recorded.</p>
       )}
-      {record.base_id !== null && record.is_changed && <Changes agent={agent} record={record} />}
+      {record.base_id !== null && record.is_changed && (
+        <Changes agent={agent} record={record} isOwner={isOwner} />
+      )}
       <Files agent={agent} record={record} isOwner={isOwner} />
     </section>
   )
 }
 
-function Changes({ agent, record }: Props) {
+function Changes({ agent, record, isOwner }: Props & { isOwner: boolean }) {
   const { api } = useApp()
   const { data, error, refetch } = useQuery(recordChangesQuery(api, agent.name, record.id))
   return (
@@ -77,6 +81,7 @@ function Changes({ agent, record }: Props) {
           of={{ kind: 'record', name: agent.name, id: record.id }}
           found={data}
           label="Files changed since the record before"
+          before={isOwner && record.base_id !== null ? { record: record.base_id } : undefined}
         />
       )}
     </div>
@@ -103,6 +108,18 @@ function Files({ agent, record, isOwner }: Props & { isOwner: boolean }) {
           <Button size="sm" onClick={() => setFolder({ path: parentOf(folder.path) })}>
             Parent folder
           </Button>
+        )}
+        {isOwner && (
+          <RestoreButton
+            agentName={agent.name}
+            target={{ record: record.id, ...(folder.path === '' ? {} : pathQuery(folder)) }}
+            label={folder.path === '' ? 'Restore this record' : 'Restore this folder'}
+            title={
+              folder.path === ''
+                ? `Restore the workspace to record ${record.number}`
+                : `Restore ${visibleName(folder.path)} to record ${record.number}`
+            }
+          />
         )}
         {(isOwner || folder.path !== '') && (
           <Button

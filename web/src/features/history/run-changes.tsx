@@ -9,6 +9,8 @@ import { Pager } from '../../ui/pager.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { ChangeList } from './change-list.tsx'
 import { changesPerPage, runChangesQuery } from './queries.ts'
+import { RestoreButton } from './restore-button.tsx'
+import { useIsOwner } from './use-is-owner.ts'
 import { countsText, withoutChanges } from './words.ts'
 
 /** What a run changed in the workspace. */
@@ -41,6 +43,8 @@ export function RunChanges({ id }: { id: string }) {
 }
 
 function Found({ found }: { found: Changes }) {
+  const isOwner = useIsOwner(found.agent_name)
+  const before = isOwner ? ({ run: found.execution_id, side: 'before' } as const) : undefined
   const note = withoutChanges(found)
   if (note !== null) return <p className="text-muted text-sm">{note}</p>
   const counts = countsText(found.counts)
@@ -65,7 +69,16 @@ function Found({ found }: { found: Changes }) {
           ))}
         </p>
       )}
+      {before && found.total > 0 && (
+        <RestoreButton
+          agentName={found.agent_name}
+          target={before}
+          label="Undo this run"
+          title="Restore the workspace to before this run"
+        />
+      )}
       <ChangeList
+        before={before}
         agentName={found.agent_name}
         of={{ kind: 'run', id: found.execution_id }}
         found={{ ...found, total: Math.min(found.total, found.changes.length) }}

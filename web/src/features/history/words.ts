@@ -1,5 +1,6 @@
-import type { RecordReason, RunRecordReason } from '@roost/contracts/agents/history'
+import type { RecordReason, RestoreReason, RunRecordReason } from '@roost/contracts/agents/history'
 import type { RunChanges, WorkspaceChange, WorkspaceChanges } from '@roost/contracts/agents/workspace-history'
+import type { Restore, RestorePreview } from '@roost/contracts/agents/workspace-restore'
 import type { Tone } from '../../ui/badge.tsx'
 
 export const changeWords: Record<WorkspaceChange['change'], { word: string; tone: Tone }> = {
@@ -47,6 +48,51 @@ export function withoutChanges({ status, reason }: Pick<RunChanges, 'status' | '
       return `The workspace was not recorded completely.${because}`
     case 'removed':
       return 'Retention removed the records of this run.'
+  }
+}
+
+export const conflictSentences: Record<RestorePreview['conflicts'][number]['reason'], string> = {
+  left_out: 'is not part of records',
+  occupied: 'something new is in its place',
+  denied: 'belongs to another user',
+  elsewhere: 'is on another file system',
+}
+
+const restoreReasonSentences: Record<RestoreReason, string> = {
+  runs_working: 'Runs kept working.',
+  stopping_runs: 'Runs are being stopped.',
+  agent_unresponsive: 'The agent did not answer.',
+  agent_program_outdated: 'The program in the container is too old: restart the agent.',
+  platform_stopped: 'The platform stopped meanwhile.',
+  record_removed: 'Retention removed the record.',
+  not_recorded: 'The workspace could not be recorded before.',
+  workspace_fault: 'The workspace reported an error.',
+  platform_fault: 'The platform could not complete it.',
+}
+
+/** What a restore does, or how it ended. */
+export function restoreSentence({
+  state,
+  reason,
+  message,
+}: Pick<Restore, 'state' | 'reason' | 'message'>): string {
+  switch (state) {
+    case 'waiting':
+      return reason === 'stopping_runs'
+        ? restoreReasonSentences[reason]
+        : 'Waiting for the running turns to end.'
+    case 'working':
+      return 'Recording and comparing the workspace.'
+    case 'applying':
+      return reason === null
+        ? 'Restoring the files.'
+        : `Some files are not restored yet. The agent tries again. ${message ?? restoreReasonSentences[reason]}`
+    case 'restored':
+      return `The workspace was restored.${message === null ? '' : ` ${message}`}`
+    case 'unchanged':
+      return 'Nothing differed from the record.'
+    case 'failed':
+      return `The workspace is as it was. ${message ?? (reason === null ? '' : restoreReasonSentences[reason])}`
   }
 }
 
