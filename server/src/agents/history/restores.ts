@@ -8,6 +8,7 @@ import type { Lease, Leases } from '../../foundation/leases/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
+import { createTurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -70,6 +71,7 @@ const everySeconds = 3
 const leaseSeconds = 10
 const renewMs = 3000
 const maxWaitMs = 60 * 60_000
+const closeMs = 5000
 /** A process that stops runs for longer is gone. */
 const maxStopMs = 60_000
 
@@ -86,6 +88,8 @@ export function createRestores(deps: RestoresDeps): RestoreService {
   const jobs = new Map<string, Promise<void>>()
   const stops = new Set<Promise<void>>()
   const working = new Set<string>()
+  /** An agent compares for one restore at a time. */
+  const turns = createTurnsByKey()
   const now = () => timestamp(clock.now())
   const ageMs = (at: string) => clock.now().getTime() - Date.parse(at)
 
@@ -127,20 +131,22 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     if (!lease) return
     const over = new AbortController()
     const lost = keep(lease, over.signal)
+    let isOpen = true
     try {
       // Read after the lease: nobody else changes it now.
       const row = await store.openOf(agentId)
       if (!row) return
-      if (row.state !== 'waiting') await settle(row)
-      else {
+      await turns(agentId, async () => {
+        if (row.state !== 'waiting') return settle(row)
         const begun = await begin(row)
         if (begun) await work(begun, AbortSignal.any([lost, closing.signal]))
-      }
+      })
+      isOpen = await store.isOpen(agentId)
     } finally {
       over.abort()
       working.delete(agentId)
       await leases.release(lease)
-      link.wake(agentId)
+      if (!isOpen) link.wake(agentId)
     }
   }
 
@@ -294,10 +300,12 @@ export function createRestores(deps: RestoresDeps): RestoreService {
   return {
     async preview(request, signal) {
       await requireAgent(request.agentId)
-      // The agent compares for one restore at a time.
-      if (await store.isOpen(request.agentId)) throw anotherRestore()
-      const options = await optionsOf(request, randomUUID(), signal)
-      const found = await previewRestore({ link, history, clock }, options).catch(recordRemoved)
+      const found = await turns(request.agentId, async () => {
+        signal.throwIfAborted()
+        if (await store.isOpen(request.agentId)) throw anotherRestore()
+        const options = await optionsOf(request, randomUUID(), signal)
+        return previewRestore({ link, history, clock }, options).catch(recordRemoved)
+      })
       const { changes, total, ...summary } = found
       const shown = changes.map(({ path, kind, change }) => ({ ...shownPath(path), kind, change }))
       return { record: recordView(request.record), ...summaryView(summary), changes: shown, total }
@@ -343,7 +351,11 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     loops: [{ name: 'agents.restores', everySeconds, everywhere: true, run: look }],
     async close() {
       closing.abort()
-      await Promise.all([...jobs.values(), ...stops])
+      const over = new AbortController()
+      // What the agent applies goes on without this process.
+      const patience = clock.wait(closeMs, over.signal)
+      await Promise.race([Promise.all([...jobs.values(), ...stops]), patience])
+      over.abort()
     },
   }
 }

@@ -78,6 +78,7 @@ export function restoreSentence({
 }: Pick<Restore, 'state' | 'reason' | 'message'>): string {
   switch (state) {
     case 'waiting':
+      if (reason === null) return 'The restore is about to begin.'
       return reason === 'stopping_runs'
         ? restoreReasonSentences[reason]
         : 'Waiting for the running turns to end.'
