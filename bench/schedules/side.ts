@@ -124,6 +124,7 @@ function scheduleRow(number: number, of: { agentId: string; cron: string }): Sch
     validation_enabled: 0,
     validation_prompt: null,
     validation_timeout_seconds: 120,
+    undo_failed: 0,
     created_by: 'bench',
     created_by_id: null,
     principal: `agent:${of.agentId}`,

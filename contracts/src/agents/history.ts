@@ -47,6 +47,7 @@ export const restoreReasons = [
   'platform_stopped',
   'record_removed',
   'not_recorded',
+  'later_runs',
   'workspace_fault',
   'platform_fault',
 ] as const

@@ -170,6 +170,7 @@ export const HistoryRulesInput = z.object({
 export const HistorySettings = z
   .object({
     enabled: z.boolean().describe('Whether runs are recorded.'),
+    undo_failed: z.boolean().describe('Whether runs with the rights of the owner are undone if they fail.'),
     rules: HistoryRulesInput.describe('What records leave out.'),
     default_rules: HistoryRulesInput,
     is_default_rules: z.boolean(),
@@ -180,6 +181,7 @@ export type HistorySettings = z.output<typeof HistorySettings>
 
 export const HistorySettingsPatch = z.object({
   enabled: z.boolean().optional(),
+  undo_failed: z.boolean().optional(),
   rules: HistoryRulesInput.nullable().optional().describe('Null: the defaults.'),
   quota_bytes: DiskQuota.nullable()
     .optional()

@@ -47,6 +47,10 @@ export type RestorePreview = z.output<typeof RestorePreview>
 export const Restore = z.object({
   id: z.string(),
   record: z.string(),
+  run: z
+    .string()
+    .nullable()
+    .describe('The failed run that it undoes because of a setting; null if a person asked for it.'),
   state: z
     .enum(restoreProgress)
     .describe(

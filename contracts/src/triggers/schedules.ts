@@ -43,6 +43,9 @@ const fields = {
   retry_delay_seconds: z.number().int().min(30).max(600),
   validation_enabled: z.boolean(),
   validation_timeout_seconds: z.number().int().min(30).max(600),
+  undo_failed: z
+    .boolean()
+    .describe('Whether a run with the rights of the owner is undone if it or its validation fails.'),
 }
 /** Null clears these fields; it is invalid for all others. */
 const clearable = {
@@ -76,6 +79,7 @@ export const CreateSchedule = z.object({
   retry_delay_seconds: fields.retry_delay_seconds.default(60),
   validation_enabled: fields.validation_enabled.default(false),
   validation_timeout_seconds: fields.validation_timeout_seconds.default(120),
+  undo_failed: fields.undo_failed.default(false),
   ...clearable,
 })
 export type CreateSchedule = z.output<typeof CreateSchedule>
@@ -114,6 +118,7 @@ export const Schedule = z
     validation_enabled: z.boolean(),
     validation_prompt: text,
     validation_timeout_seconds: z.number().int(),
+    undo_failed: z.boolean(),
     next_run_at: time.describe('Null while the schedule is disabled or invalid.'),
     last_run_at: time,
     last_run_status: z.enum(executionStatuses).nullable(),

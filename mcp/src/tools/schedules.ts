@@ -31,6 +31,7 @@ const fieldWords = {
   max_retries: 'How often a failed run is retried.',
   timeout_seconds: "At most the agent's own timeout, which is the default.",
   model: words.model,
+  undo_failed: 'Restore the workspace to before a run if it or its validation fails.',
   validation_enabled: 'Ask the agent after each run whether the run did its job.',
   deliver_to_workspace_email:
     'The person whose chat with the agent gets the result of each run; null for nobody.',

@@ -1,12 +1,22 @@
 import { sql } from 'kysely'
 import type { Migration } from '../ports/database/port.ts'
 
-/** Restores of workspaces, and the rules by which each record was made. */
+/** Restores of workspaces, the rules by which each record was made, and which runs are undone when they fail. */
 export const workspaceRestores: Migration = {
   name: '0099-workspace-restores',
   async up(db) {
     // JSON `HistoryRules`. Null: the defaults.
     await db.schema.alterTable('workspace_records').addColumn('rules', 'text').execute()
+    // Whether the run had the owner's rights.
+    await db.schema
+      .alterTable('run_workspace_records')
+      .addColumn('by_owner', 'integer', (c) => c.notNull().defaultTo(0))
+      .execute()
+    for (const table of ['workspace_history_settings', 'schedules'])
+      await db.schema
+        .alterTable(table)
+        .addColumn('undo_failed', 'integer', (c) => c.notNull().defaultTo(0))
+        .execute()
     await db.schema
       .createTable('workspace_restores')
       .addColumn('id', 'text', (c) => c.primaryKey())
@@ -16,6 +26,9 @@ export const workspaceRestores: Migration = {
       // JSON: bytes as characters.
       .addColumn('paths', 'text', (c) => c.notNull())
       .addColumn('asked_by', 'text', (c) => c.references('users.id').onDelete('set null'))
+      // The failed run that it undoes by itself, and the run that validated it.
+      .addColumn('run_id', 'text')
+      .addColumn('validation_id', 'text')
       .addColumn('state', 'text', (c) => c.notNull())
       .addColumn('reason', 'text')
       .addColumn('message', 'text')

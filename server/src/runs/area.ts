@@ -222,6 +222,10 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   agents.hooks.onAccessEnded(dispatch.accessEnded)
   agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
   hooks.onRemoving((tx, ids) => historyStore(tx).removeRuns(ids))
+  hooks.onEnded(async (tx, { status, triggered_by, agent_id: agentId, id: executionId }) => {
+    if (status === 'failed' && triggered_by !== 'validation')
+      await agents.history.restores.undoFailed(tx, { agentId, executionId })
+  })
   agents.hooks.onRenamed((tx, { agent, newName }) => executions.agentRenamed(tx, agent.id, newName))
 
   const tasks = createTasks({ ...deps, dispatch, executions })

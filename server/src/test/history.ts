@@ -69,7 +69,7 @@ export async function insertRunRecords(
   await historyStore(db).beginRun({
     ...{ outcome: 'recorded', reason: null, before_id: null, after_id: null },
     ...{ overlapped: '[]', overlapped_count: 0 },
-    ...{ started_at: '2026-01-05T07:00:00.000Z', ended_at: '2026-01-05T07:01:00.000Z' },
+    ...{ started_at: '2026-01-05T07:00:00.000Z', ended_at: '2026-01-05T07:01:00.000Z', by_owner: 1 },
     ...run,
   })
 }

@@ -111,6 +111,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     dispatch: runs.dispatch,
     settle: records.executions.settle,
     times: createScheduleTimes(),
+    undoFailed: agents.history.restores.undoFailed,
     frozenAfter: ({ id }) => agents.git.frozenAfter(id),
     reachesAgent: deps.reachesAgent,
     deliver: deps.deliver,

@@ -6,11 +6,11 @@ import { HistoryFull } from '../../ports/workspace-history/port.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { openAgents, until } from '../test/world.ts'
-import { createAroundRuns } from './around-runs.ts'
+import { createAroundRuns, type StartedRun } from './around-runs.ts'
 import type { MadeRecord, RecordRequest } from './record.ts'
 import { historyStore } from './store.ts'
 
-const writes = (...ids: string[]) => ids.map((id) => ({ id, mayWrite: true }))
+const writes = (...ids: string[]) => ids.map((id) => ({ id, mayWrite: true, isOwners: true }))
 
 forEachDialect((_, open) => {
   async function openWorld() {
@@ -62,7 +62,7 @@ forEachDialect((_, open) => {
         assert.equal(await claim(running, ids.length), true)
         await recording.started(agentId, writes(...ids))
       },
-      started: (...runs: { id: string; mayWrite: boolean }[]) => recording.started(agentId, runs),
+      started: (...runs: StartedRun[]) => recording.started(agentId, runs),
       /** Makes records wait until the returned function is called. */
       hold() {
         const { promise, resolve } = Promise.withResolvers<void>()
@@ -133,10 +133,15 @@ forEachDialect((_, open) => {
   test('a run that may not write has no records, and shares none', async () => {
     await using t = await openWorld()
     await t.run([], 'one')
-    await t.started({ id: 'reader', mayWrite: false })
+    await t.started({ id: 'reader', mayWrite: false, isOwners: false })
     assert.deepEqual((await t.row('one')).with, [])
     const { outcome, reason } = await t.row('reader')
     assert.deepEqual([outcome, reason], ['skipped', 'run_may_not_write'])
+    const owners = await Promise.all(['one', 'reader'].map((id) => t.store.runOf(id)))
+    assert.deepEqual(
+      owners.map((run) => run?.by_owner),
+      [1, 0],
+    )
   })
 
   test('a failed record never stops a run, and its run names the reason', async () => {

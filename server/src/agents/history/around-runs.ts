@@ -21,7 +21,8 @@ export type RunRecording = {
   started(agentId: string, runs: readonly StartedRun[]): Promise<void>
 }
 
-export type StartedRun = { id: string; mayWrite: boolean }
+/** `isOwners`: it has the owner's rights. */
+export type StartedRun = { id: string; mayWrite: boolean; isOwners: boolean }
 
 export type AroundRunsDeps = {
   db: Db
@@ -174,8 +175,8 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
         const writing = isOff ? [] : runs.filter(({ mayWrite }) => mayWrite).map(({ id }) => id)
         const others = (id: string) =>
           [...open.map(({ execution_id }) => execution_id), ...writing].filter((each) => each !== id)
-        for (const { id, mayWrite } of runs) {
-          const row = blankRow(agentId, id, timestamp(clock.now()))
+        for (const { id, mayWrite, isOwners } of runs) {
+          const row = { ...blankRow(agentId, id, timestamp(clock.now())), by_owner: isOwners ? 1 : 0 }
           if (isOff) await on.beginRun({ ...row, outcome: 'skipped', reason: 'history_off' })
           else if (!mayWrite) await on.beginRun({ ...row, outcome: 'skipped', reason: 'run_may_not_write' })
           else
@@ -201,6 +202,6 @@ function columnsOf(before: Before | undefined): Pick<RunRecordsRow, 'before_id' 
 function blankRow(agent_id: string, execution_id: string, started_at: string): RunRecordsRow {
   return {
     ...{ execution_id, agent_id, outcome: 'recording', reason: null, before_id: null, after_id: null },
-    ...{ overlapped: '[]', overlapped_count: 0, started_at, ended_at: null },
+    ...{ overlapped: '[]', overlapped_count: 0, started_at, ended_at: null, by_owner: 0 },
   }
 }

@@ -24,13 +24,14 @@ export function createHistorySettings({
   return {
     view: async (agentId) => viewOf(await stored(agentId)),
 
-    async change(agentId, { enabled, rules, quota_bytes }, isAdmin) {
+    async change(agentId, { enabled, undo_failed, rules, quota_bytes }, isAdmin) {
       const before = await stored(agentId)
       if (quota_bytes !== undefined && quota_bytes !== before.quota_bytes && !isAdmin)
         throw new Fault('admin_required', 'Only an admin may change the quota of the history.')
       const row = {
         ...before,
         is_on: (enabled ?? before.is_on === 1) ? 1 : 0,
+        undo_failed: (undo_failed ?? before.undo_failed === 1) ? 1 : 0,
         rules: rules === undefined ? before.rules : rules && JSON.stringify(inBytes(rules)),
         quota_bytes: quota_bytes === undefined ? before.quota_bytes : quota_bytes,
         updated_at: clock.now().toISOString(),
@@ -42,16 +43,17 @@ export function createHistorySettings({
 }
 
 const unset = (agent_id: string): HistorySettingsRow => ({
-  ...{ agent_id, is_on: 1, rules: null, quota_bytes: null, updated_at: '' },
+  ...{ agent_id, is_on: 1, undo_failed: 0, rules: null, quota_bytes: null, updated_at: '' },
 })
 
-function viewOf({ is_on, rules, quota_bytes }: HistorySettingsRow): HistorySettings {
+function viewOf({ is_on, undo_failed, rules, quota_bytes }: HistorySettingsRow): HistorySettings {
   const shown = (bytes: HistoryRules) => ({
     patterns: bytes.patterns.map((pattern) => Buffer.from(pattern, 'latin1').toString('utf8')),
     max_file_bytes: bytes.max_file_bytes,
   })
   return {
     enabled: is_on === 1,
+    undo_failed: undo_failed === 1,
     // Written by this service.
     rules: shown(rules === null ? defaultHistoryRules : (JSON.parse(rules) as HistoryRules)),
     default_rules: shown(defaultHistoryRules),

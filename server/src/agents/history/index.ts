@@ -12,7 +12,7 @@ export { createHistoryReader, type HistoryReader } from './reader.ts'
 export type { MadeRecord, RecordRequest } from './record.ts'
 export { type RestoreRequest, type Restores, restoreRoutes } from './restore-routes.ts'
 export { restoreStore } from './restore-store.ts'
-export type { RestoreService, RestoresDeps } from './restores.ts'
+export type { FailedRun, RestoreService, RestoresDeps } from './restores.ts'
 export { historyRoutes } from './routes.ts'
 export { storeName } from './rules.ts'
 export {

@@ -25,9 +25,14 @@ export function restoreStore(executor: Executor) {
   const open = () => db.selectFrom('workspace_restores').where('ended_at', 'is', null)
 
   return {
-    /** Stores an open restore, and removes the oldest ended ones. */
-    async insert(row: RestoreRow): Promise<void> {
-      await db.insertInto('workspace_restores').values(row).execute()
+    /** Stores an open restore, and removes the oldest ended ones. Returns false if another one is open. */
+    async insert(row: RestoreRow): Promise<boolean> {
+      // Another one may have been opened meanwhile, and the transaction of a run's end must not fail.
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('workspace_restores')
+        .values(row)
+        .onConflict((c) => c.doNothing())
+        .executeTakeFirstOrThrow()
       const old = await db
         .selectFrom('workspace_restores')
         .select('id')
@@ -40,6 +45,7 @@ export function restoreStore(executor: Executor) {
         .execute()
       const ids = old.map(({ id }) => id)
       if (ids.length > 0) await db.deleteFrom('workspace_restores').where('id', 'in', ids).execute()
+      return numInsertedOrUpdatedRows === 1n
     },
 
     async byId(agentId: string, id: string): Promise<RestoreRow | null> {

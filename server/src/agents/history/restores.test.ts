@@ -147,6 +147,48 @@ forEachDialect((_, open) => {
     assert.deepEqual([state, reason], ['failed', 'runs_working'])
   })
 
+  test('a failed run with the rights of the owner is undone, unless others have worked since', async () => {
+    await using t = await openWorld()
+    const run = { agent_id: t.id, before_id: t.record.id, outcome: 'recording' as const }
+    const fail = (executionId: string, isAsked = false, validationId?: string) =>
+      t.world.db.atomically((tx) =>
+        t.history.restores.undoFailed(tx, {
+          ...{ agentId: t.id, executionId, isAsked },
+          ...(validationId === undefined ? {} : { validationId }),
+        }),
+      )
+    await insertRunRecords(t.world.db, { ...run, execution_id: 'one' })
+    await fail('one')
+    assert.equal(await t.isClosed(), false, 'off by default')
+    const settings = { undo_failed: true }
+    const put = await t.world.request(t.owner.key, 'PUT', '/api/agents/ada/history/settings', settings)
+    assert.equal(put.json.undo_failed, true)
+    await insertRunRecords(t.world.db, { ...run, execution_id: 'shared', by_owner: 0 })
+    await fail('shared', true)
+    await fail('unknown', true)
+    assert.equal(await t.isClosed(), false)
+
+    const idOf = async () => (await t.restores.openOf(t.id))?.id ?? assert.fail('no restore is open')
+    t.world.link.unlink(t.id)
+    await fail('one')
+    const late = await idOf()
+    t.workspace.connect()
+    await t.look()
+    assert.deepEqual([(await t.ended(late)).reason, t.text('notes')], ['later_runs', 'second'])
+
+    const second = { ...run, started_at: '2026-01-05T08:00:00.000Z' }
+    await insertRunRecords(t.world.db, { ...second, execution_id: 'two' })
+    await insertRunRecords(t.world.db, { ...second, execution_id: 'check' })
+    t.world.link.unlink(t.id)
+    await fail('two', false, 'check')
+    const { id, run: undone } = await t.stateOf(await idOf())
+    assert.equal(undone, 'two')
+    assert.equal(await t.isClosed(), true, 'before any other run starts')
+    t.workspace.connect()
+    await t.look()
+    assert.deepEqual([(await t.ended(id)).state, t.text('notes')], ['restored', 'first'])
+  })
+
   test('a link that breaks after the restore began: the agent says how it ended', async () => {
     await using t = await openWorld()
     const apply = t.workspace.answers['history.restore.apply']
@@ -174,6 +216,7 @@ forEachDialect((_, open) => {
     await using t = await openWorld()
     const row = {
       ...{ id: 'old', agent_id: t.id, record_id: t.record.id, paths: '[""]', asked_by: t.owner.id },
+      ...{ run_id: null, validation_id: null },
       ...{ state: 'working' as const, reason: null, message: null, before_id: null, after_id: null },
       ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
       ...{ runner: 'gone', created_at: '2026-01-05T08:00:00.000Z', updated_at: '2026-01-05T08:00:00.000Z' },

@@ -56,12 +56,25 @@ export type RestoresDeps = {
 }
 
 export type RestoreService = Restores & {
+  /**
+   * Undoes a run in the transaction in which it is known to have failed, if the agent's settings or `isAsked` say so. Only
+   * a run with the owner's rights, because a restore brings back what only the owner may change.
+   */
+  undoFailed(tx: Tx, failed: FailedRun): Promise<void>
   /** Whether this process restores the agent's workspace now. */
   isWorking(agentId: string): boolean
   /** An agent has connected to this process. */
   connected(agentId: string): void
   loops: Loop[]
   close(): Promise<void>
+}
+
+export type FailedRun = {
+  agentId: string
+  executionId: string
+  /** The run that found it invalid. */
+  validationId?: string
+  isAsked?: boolean
 }
 
 /** The workspace could not be recorded before it; nothing has changed. */
@@ -167,14 +180,23 @@ export function createRestores(deps: RestoresDeps): RestoreService {
   /** Returns null while runs are working. */
   async function begin(row: RestoreRow): Promise<RestoreRow | null> {
     if (row.reason === 'stopping_runs' && ageMs(row.updated_at) < maxStopMs) return null
+    let isLate = false
     const isBegun = await db.atomically(async (tx) => {
       const running = await deps.lockRuns(tx, row.agent_id)
-      if (running.length > 0) return false
+      isLate = row.run_id !== null && (running.length > 0 || (await hasLaterRuns(tx, row)))
+      if (isLate || running.length > 0) return false
       return restoreStore(tx).change(row, now(), { state: 'working', runner: holder, reason: null })
     })
+    if (isLate) await ended(row, { state: 'failed', reason: 'later_runs' })
     if (!isBegun) return null
     working.add(row.agent_id)
     return { ...row, state: 'working', runner: holder, reason: null }
+  }
+
+  /** What others have done since must not be undone by itself. */
+  async function hasLaterRuns(tx: Tx, { run_id, validation_id }: RestoreRow): Promise<boolean> {
+    const run = run_id === null ? null : await historyStore(tx).runOf(run_id)
+    return run === null || run.overlapped_count > 0 || historyStore(tx).hasLaterRuns(run, validation_id)
   }
 
   async function work(row: RestoreRow, signal: AbortSignal): Promise<void> {
@@ -292,7 +314,7 @@ export function createRestores(deps: RestoresDeps): RestoreService {
   async function look(): Promise<void> {
     for (const row of await store.allOpen()) {
       if (row.state === 'waiting' && ageMs(row.created_at) > maxWaitMs)
-        await ended(row, { state: 'failed', reason: 'runs_working' })
+        await ended(row, { state: 'failed', reason: row.reason ?? 'agent_unresponsive' })
       else kick(row.agent_id)
     }
   }
@@ -317,17 +339,13 @@ export function createRestores(deps: RestoresDeps): RestoreService {
         const isBusy = (await deps.lockRuns(tx, agentId)).length > 0
         if (isBusy && whenBusy === 'refuse') throw new Fault('agent_busy', 'Runs are working.')
         const on = restoreStore(tx)
-        if (await on.isOpen(agentId)) throw anotherRestore()
         const stopping = isBusy && whenBusy === 'stop'
         const row: RestoreRow = {
-          ...{ id: randomUUID(), agent_id: agentId, record_id: record.id, paths: JSON.stringify(paths) },
-          ...{ asked_by: by.user.id, state: 'waiting', message: null },
+          ...waitingRow(agentId, { recordId: record.id, paths, at: now() }),
+          asked_by: by.user.id,
           reason: stopping ? 'stopping_runs' : isBusy ? 'runs_working' : null,
-          ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
-          ...{ before_id: null, after_id: null, runner: null },
-          ...{ created_at: now(), updated_at: now(), ended_at: null },
         }
-        await on.insert(row)
+        if (!(await on.insert(row))) throw anotherRestore()
         return { row, isBusy }
       })
       if (isBusy && whenBusy === 'stop') {
@@ -339,6 +357,18 @@ export function createRestores(deps: RestoresDeps): RestoreService {
         stops.add(stop)
       } else kick(agentId)
       return restoreView(row)
+    },
+
+    async undoFailed(tx, { agentId, executionId, validationId = null, isAsked = false }) {
+      const on = historyStore(tx)
+      if (!isAsked && (await on.settings(agentId))?.undo_failed !== 1) return
+      const run = await on.runOf(executionId)
+      if (!run || run.before_id === null || run.by_owner !== 1) return
+      await restoreStore(tx).insert({
+        ...waitingRow(agentId, { recordId: run.before_id, paths: [''], at: now() }),
+        ...{ run_id: executionId, validation_id: validationId },
+      })
+      tx.onCommitted(() => kick(agentId))
     },
 
     async state(agentId, restoreId) {
@@ -357,6 +387,18 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       await Promise.race([Promise.all([...jobs.values(), ...stops]), patience])
       over.abort()
     },
+  }
+}
+
+function waitingRow(
+  agent_id: string,
+  { recordId, paths, at }: { recordId: string; paths: readonly string[]; at: string },
+): RestoreRow {
+  return {
+    ...{ id: randomUUID(), agent_id, record_id: recordId, paths: JSON.stringify(paths), asked_by: null },
+    ...{ run_id: null, validation_id: null, state: 'waiting', reason: null, message: null },
+    ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
+    ...{ before_id: null, after_id: null, runner: null, created_at: at, updated_at: at, ended_at: null },
   }
 }
 
@@ -393,10 +435,19 @@ function conflictView({ path, reason }: RestoreConflict) {
 }
 
 function restoreView(row: RestoreRow): Restore {
-  const { id, record_id, state, reason, message, before_id, after_id, created_at, ended_at } = row
+  const { id, record_id, run_id, state, reason, message, before_id, after_id, created_at, ended_at } = row
   const { added, changed, attributes, deleted, conflict_count } = row
   return {
-    ...{ id, record: record_id, state, reason, message, undo_record: before_id, after_record: after_id },
+    ...{
+      id,
+      record: record_id,
+      run: run_id,
+      state,
+      reason,
+      message,
+      undo_record: before_id,
+      after_record: after_id,
+    },
     ...{ started_at: created_at, ended_at, added, changed, attributes, deleted, conflict_count },
     conflicts: (JSON.parse(row.conflicts) as RestoreConflict[]).map(conflictView),
   }

@@ -26,6 +26,7 @@ export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'uses' | 'log'> &
 
 export type HistorySettings = {
   is_on: boolean
+  undo_failed: boolean
   rules: HistoryRules
   /** The agent's own quota; null for the installation's default, 0 for none. */
   quota_bytes: number | null
@@ -89,9 +90,9 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     restores,
     make,
     settings,
-    async putSettings(agentId, { is_on, rules, quota_bytes }) {
+    async putSettings(agentId, { is_on, undo_failed, rules, quota_bytes }) {
       await store.putSettings({
-        ...{ agent_id: agentId, is_on: is_on ? 1 : 0, quota_bytes },
+        ...{ agent_id: agentId, is_on: is_on ? 1 : 0, undo_failed: undo_failed ? 1 : 0, quota_bytes },
         rules: JSON.stringify(rules),
         updated_at: timestamp(clock.now()),
       })
@@ -105,6 +106,7 @@ function settingsOf(row: HistorySettingsRow | null): HistorySettings {
   const rules = row?.rules ? (JSON.parse(row.rules) as HistoryRules) : defaultHistoryRules
   return {
     is_on: row === null || row.is_on === 1,
+    undo_failed: row?.undo_failed === 1,
     rules: historyRulesFault(rules) === null ? rules : defaultHistoryRules,
     quota_bytes: row?.quota_bytes ?? null,
   }

@@ -19,7 +19,7 @@ function recordOf(agent_id: string, id: string, patch: Partial<RecordRow> = {}):
 function runOf(agent_id: string, execution_id: string, patch: Partial<RunRecordsRow> = {}): RunRecordsRow {
   return {
     ...{ execution_id, agent_id, outcome: 'recording', reason: null, before_id: null, after_id: null },
-    ...{ overlapped: '[]', overlapped_count: 0, started_at: at(0), ended_at: null },
+    ...{ overlapped: '[]', overlapped_count: 0, started_at: at(0), ended_at: null, by_owner: 1 },
     ...patch,
   }
 }
@@ -126,7 +126,14 @@ forEachDialect((_, open) => {
   test('settings are stored per agent, and a deleted agent leaves nothing', async () => {
     await using t = await openWorld()
     assert.equal(await t.store.settings(t.ada), null)
-    const settings = { agent_id: t.ada, is_on: 0, rules: null, quota_bytes: 5_000_000_000, updated_at: at(0) }
+    const settings = {
+      agent_id: t.ada,
+      is_on: 0,
+      undo_failed: 0,
+      rules: null,
+      quota_bytes: 5_000_000_000,
+      updated_at: at(0),
+    }
     await t.store.putSettings({ ...settings, is_on: 1 })
     await t.store.putSettings(settings)
     assert.deepEqual(await t.store.settings(t.ada), settings)

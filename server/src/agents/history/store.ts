@@ -180,6 +180,23 @@ export function historyStore(executor: Executor) {
         .orderBy('execution_id')
         .execute(),
 
+    /** Whether another run than these may have written since this one began. */
+    async hasLaterRuns(
+      { agent_id, execution_id, started_at }: RunRecordsRow,
+      except: string | null,
+    ): Promise<boolean> {
+      const found = await db
+        .selectFrom('run_workspace_records')
+        .select('execution_id')
+        .where('agent_id', '=', agent_id)
+        .where('started_at', '>=', started_at)
+        .where('execution_id', 'not in', [execution_id, except ?? execution_id])
+        .where((e) => e.or([e('reason', 'is', null), e('reason', '!=', 'run_may_not_write')]))
+        .limit(1)
+        .executeTakeFirst()
+      return found !== undefined
+    },
+
     /** Stores the start of a run. A run that is handed out again starts again. */
     async beginRun(row: RunRecordsRow): Promise<void> {
       const { execution_id: _, ...rest } = row

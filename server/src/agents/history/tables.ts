@@ -49,11 +49,14 @@ export type RunRecordsRow = {
   overlapped_count: number
   started_at: string
   ended_at: string | null
+  /** Whether it had the owner's rights. */
+  by_owner: number
 }
 
 export type HistorySettingsRow = {
   agent_id: string
   is_on: number
+  undo_failed: number
   /** JSON `HistoryRules`; null for the defaults. */
   rules: string | null
   /** Null for the installation's default; 0 means unlimited. */
@@ -70,6 +73,9 @@ export type RestoreRow = {
   paths: string
   /** Account that asked for it. */
   asked_by: string | null
+  /** The failed run that it undoes by itself, and the run that validated it. */
+  run_id: string | null
+  validation_id: string | null
   state: RestoreProgress
   reason: RestoreReason | null
   message: string | null

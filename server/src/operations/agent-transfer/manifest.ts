@@ -82,6 +82,7 @@ function scheduleOf(schedule: Schedule): Manifest['schedules'][number] {
     retry_delay_seconds: schedule.retry_delay_seconds,
     validation_enabled: schedule.validation_enabled,
     validation_timeout_seconds: schedule.validation_timeout_seconds,
+    undo_failed: schedule.undo_failed,
     description: schedule.description,
     timeout_seconds: schedule.timeout_seconds,
     allowed_tools: schedule.allowed_tools,

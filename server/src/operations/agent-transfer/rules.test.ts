@@ -47,6 +47,7 @@ const manifest: Manifest = {
       retry_delay_seconds: 60,
       validation_enabled: false,
       validation_timeout_seconds: 120,
+      undo_failed: false,
       has_webhook: true,
     },
   ],

@@ -206,7 +206,8 @@ export function createClaim(deps: ClaimDeps) {
             key: keyOf(row),
           }
           runs.push(runOf(row, turn, agent, parts))
-          started.push({ id: row.id, mayWrite: principal.access === 'owner' || principal.access === 'write' })
+          const isOwners = principal.access === 'owner'
+          started.push({ id: row.id, mayWrite: isOwners || principal.access === 'write', isOwners })
         } catch (error) {
           await failRun(row, error)
         }

@@ -62,7 +62,7 @@ test('a run of somebody who only reads is named as such', async () => {
   const { principal } = await t.platform.row(id)
   t.platform.principals.set(principal ?? '', { id: principal ?? '', access: 'read', credentials: false })
   await t.claim()
-  assert.deepEqual(t.started, [{ id, mayWrite: false }])
+  assert.deepEqual(t.started, [{ id, mayWrite: false, isOwners: false }])
 })
 
 test('without records, a result and the next claim share a transaction as before', async () => {

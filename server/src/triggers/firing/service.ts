@@ -1,6 +1,7 @@
 import type { PreCheckAnswer } from '@roost/contracts/link/messages'
 import type { Fire, SchedulerStatus } from '@roost/contracts/triggers/firing'
 import type { LastFire } from '@roost/contracts/triggers/schedules'
+import type { RestoreService } from '../../agents/history/index.ts'
 import type { AgentHooks } from '../../agents/management/index.ts'
 import type { Agent } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
@@ -28,6 +29,7 @@ export type FiringDeps = Settle &
     dispatch: Dispatch
     schedules: Pick<Schedules, 'byId' | 'onDeleted'>
     alerts: Pick<Alerts, 'raise'>
+    undoFailed: RestoreService['undoFailed']
     deliver: Deliver
   }
 
@@ -68,6 +70,8 @@ export function createFiring(deps: FiringDeps): Firing {
     const schedule = await schedules.byId(row.schedule_id, tx)
     if (!schedule) return
     await events.append(tx, completedEvent(row, schedule), now)
+    if (row.status === 'failed' && schedule.undo_failed === 1)
+      await deps.undoFailed(tx, { agentId: row.agent_id, executionId: row.id, isAsked: true })
     const isRetried = row.status === 'failed' && (await retries.plan(tx, row, schedule, now))
     if (row.status === 'success') await validation.mark(tx, row, schedule)
     const email = schedule.deliver_to_workspace_email

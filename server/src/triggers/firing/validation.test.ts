@@ -66,6 +66,31 @@ forEachDialect((_dialect, open) => {
     assert.equal(platform.fakes.alerts.length, 1)
   })
 
+  test('a failed run, or one with a failed validation, is undone if its schedule says so', async () => {
+    const platform = await startFiringPlatform(await open())
+    const schedule = await platform.addSchedule({ validation_enabled: 1, undo_failed: 1 })
+    await platform.firing.fire(schedule, { cause: 'manual' })
+    const valid = await platform.work({ response: 'sent' })
+    await platform.firing.settled()
+    const validation = await platform.work({ response: JSON.stringify({ ...report, status: 'fail' }) })
+    await platform.firing.fire(schedule, { cause: 'manual' })
+    const failed = await platform.work({
+      status: 'failed',
+      response: null,
+      error: 'late',
+      error_code: 'timeout',
+    })
+    assert.deepEqual(platform.fakes.undone, [
+      { agentId: 'a1', executionId: valid, validationId: validation, isAsked: true },
+      { agentId: 'a1', executionId: failed, isAsked: true },
+    ])
+    await platform.change(schedule.id, { undo_failed: 0 })
+    const changed = await platform.schedules.byId(schedule.id)
+    await platform.firing.fire(changed ?? assert.fail(), { cause: 'manual' })
+    await platform.work({ status: 'failed', response: null, error: 'late', error_code: 'timeout' })
+    assert.equal(platform.fakes.undone.length, 2)
+  })
+
   test('a run without a response is not validated', async () => {
     const platform = await start()
     await platform.work({ response: '  ' })

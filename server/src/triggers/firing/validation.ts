@@ -1,3 +1,4 @@
+import type { RestoreService } from '../../agents/history/index.ts'
 import { createFollowUps } from '../../background/follow-ups.ts'
 import type { Alerts } from '../../foundation/alerts/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -19,6 +20,8 @@ export type ValidationDeps = {
   schedules: Pick<Schedules, 'byId'>
   runContextOf(agentId: string): Promise<RunContext | null>
   alerts: Pick<Alerts, 'raise'>
+  /** Undoes a failed run, if the agent's settings or `isAsked` say so. */
+  undoFailed: RestoreService['undoFailed']
 }
 
 export type Validation = {
@@ -126,6 +129,11 @@ export function createValidation(deps: ValidationDeps): Validation {
         validation_report: report && JSON.stringify(report),
       })
       if (!run || isValid) return
+      const schedule = run.schedule_id === null ? null : await schedules.byId(run.schedule_id, tx)
+      await deps.undoFailed(tx, {
+        ...{ agentId: run.agent_id, executionId: run.id, validationId: validation.id },
+        isAsked: schedule?.undo_failed === 1,
+      })
       await alerts.raise(tx, {
         agentId: run.agent_id,
         kind: 'validation_failed',

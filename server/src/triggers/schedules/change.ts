@@ -191,6 +191,7 @@ export function columnsOf(fields: CreateSchedule) {
     validation_enabled: fields.validation_enabled ? 1 : 0,
     validation_prompt: fields.validation_prompt ?? null,
     validation_timeout_seconds: fields.validation_timeout_seconds,
+    undo_failed: fields.undo_failed ? 1 : 0,
   }
 }
 
@@ -200,7 +201,7 @@ function patchOf(
   recipient: string | null | undefined,
   now: string,
 ): SchedulePatch {
-  const { enabled, validation_enabled, allowed_tools, model, cron_expression, ...rest } = fields
+  const { enabled, validation_enabled, undo_failed, allowed_tools, model, cron_expression, ...rest } = fields
   const cron = cron_expression?.trim()
   const isEnabled = enabled ?? stored.enabled === 1
   const isRearmed =
@@ -214,6 +215,7 @@ function patchOf(
     model: model === undefined ? undefined : modelOf(model),
     deliver_to_workspace_email: recipient,
     validation_enabled: validation_enabled === undefined ? undefined : validation_enabled ? 1 : 0,
+    undo_failed: undo_failed === undefined ? undefined : undo_failed ? 1 : 0,
     ...(enabled === undefined ? {} : { enabled: enabled ? 1 : 0, is_paused: 0, disabled_reason: null }),
     ...(isRearmed ? { armed_at: now } : {}),
     updated_at: now,

@@ -56,6 +56,7 @@ function fieldsOf(row: Schedule) {
     ...fields,
     enabled: row.enabled === 1,
     validation_enabled: row.validation_enabled === 1,
+    undo_failed: row.undo_failed === 1,
     // Stored by this feature from a validated request.
     allowed_tools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),
   }

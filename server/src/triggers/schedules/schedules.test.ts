@@ -30,6 +30,7 @@ forEachDialect((_dialect, open) => {
         validation_enabled: false,
         validation_prompt: null,
         validation_timeout_seconds: 120,
+        undo_failed: false,
         next_run_at: '2030-01-01T03:00:00.000Z',
         last_run_at: null,
         last_run_status: null,
@@ -64,6 +65,7 @@ forEachDialect((_dialect, open) => {
       validation_enabled: true,
       validation_prompt: 'Is it tidy?',
       validation_timeout_seconds: 30,
+      undo_failed: true,
     }
     const created = await it.create(request)
     for (const [field, value] of Object.entries({

@@ -29,6 +29,7 @@ export const scheduleColumns = [
   'validation_enabled',
   'validation_prompt',
   'validation_timeout_seconds',
+  'undo_failed',
   'created_by',
   'created_by_id',
   'principal',

@@ -32,6 +32,7 @@ export type SchedulesTable = {
   validation_enabled: number
   validation_prompt: string | null
   validation_timeout_seconds: number
+  undo_failed: number
   /** Name of the creator: a user name, an agent's name, or `template`. */
   created_by: string
   /** The person who created it; null for an agent or a template. */

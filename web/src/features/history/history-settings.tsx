@@ -15,6 +15,7 @@ const linesOf = (text: string) => text.split('\n').flatMap((line) => line.trim()
 
 const SettingsForm = z.object({
   enabled: z.boolean(),
+  undo_failed: z.boolean(),
   patterns: z.string().superRefine((text, context) => {
     for (const pattern of linesOf(text)) {
       const fault = historyPatternFault(pattern)
@@ -54,10 +55,11 @@ function Shown({ settings: { enabled, rules } }: { settings: HistorySettings }) 
 
 function Editable({ agent, settings }: { agent: AgentDetails; settings: HistorySettings }) {
   const { api, queries } = useApp()
-  const { enabled, rules } = settings
+  const { enabled, undo_failed, rules } = settings
   const form = useZodForm(SettingsForm, {
     values: {
       enabled,
+      undo_failed,
       patterns: rules.patterns.join('\n'),
       megabytes: rules.max_file_bytes / megabyte,
     },
@@ -65,6 +67,7 @@ function Editable({ agent, settings }: { agent: AgentDetails; settings: HistoryS
   async function save(values: SettingsForm): Promise<void> {
     await saveHistorySettings(api, agent.name, {
       enabled: values.enabled,
+      undo_failed: values.undo_failed,
       rules: {
         patterns: linesOf(values.patterns),
         max_file_bytes: Math.round(values.megabytes * megabyte),
@@ -80,6 +83,11 @@ function Editable({ agent, settings }: { agent: AgentDetails; settings: HistoryS
         name="enabled"
         label="Record the workspace"
         hint="Before and after each run that may change files."
+      />
+      <SwitchField
+        name="undo_failed"
+        label="Undo failed runs"
+        hint="If a run or its validation fails, the workspace is restored to before the run, unless other runs have worked since. Runs of people with whom the agent is shared are never undone by themselves."
       />
       <TextareaField
         name="patterns"

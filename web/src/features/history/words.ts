@@ -66,6 +66,7 @@ const restoreReasonSentences: Record<RestoreReason, string> = {
   platform_stopped: 'The platform stopped meanwhile.',
   record_removed: 'Retention removed the record.',
   not_recorded: 'The workspace could not be recorded before.',
+  later_runs: 'Other runs have worked since.',
   workspace_fault: 'The workspace reported an error.',
   platform_fault: 'The platform could not complete it.',
 }

@@ -77,6 +77,11 @@ export function FurtherFields({ agent }: { agent: AgentDetails }) {
           />
         </>
       )}
+      <SwitchField
+        name="undo_failed"
+        label="Undo failed runs"
+        hint="If a run or its validation fails, the workspace is restored to before the run, unless other runs have worked since."
+      />
     </div>
   )
 }

@@ -98,6 +98,7 @@ function Limits({ schedule }: Pick<ScheduleOf, 'schedule'>) {
           value: schedule.deliver_to_workspace_email,
         },
         { label: 'Validation', value: schedule.validation_enabled ? 'after each successful run' : 'none' },
+        schedule.undo_failed && { label: 'Failed runs', value: 'undone' },
         {
           label: 'Created',
           value: (

@@ -25,6 +25,7 @@ export function initialFields(stored: Partial<Schedule> | null, zone: string): S
     validation_enabled: stored?.validation_enabled ?? false,
     validation_prompt: stored?.validation_prompt ?? null,
     validation_timeout_seconds: stored?.validation_timeout_seconds ?? 120,
+    undo_failed: stored?.undo_failed ?? false,
   }
 }
 
@@ -51,4 +52,5 @@ export const furtherFields = [
   'validation_enabled',
   'validation_prompt',
   'validation_timeout_seconds',
+  'undo_failed',
 ] as const

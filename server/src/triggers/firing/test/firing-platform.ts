@@ -1,3 +1,4 @@
+import type { FailedRun } from '../../../agents/history/index.ts'
 import { agentStore, blankRow, createAgentRecords } from '../../../agents/records/index.ts'
 import { createIdempotency, createWorkStates } from '../../../foundation/idempotency/index.ts'
 import { createScheduleTimes } from '../../../kit/schedule-times.ts'
@@ -48,6 +49,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
   const fakes = {
     alerts: raised,
     delivered: [] as string[],
+    undone: [] as FailedRun[],
     frozenAfter: null as number | null,
     unreachable: new Set<string>(),
   }
@@ -66,6 +68,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     frozenAfter: async () => fakes.frozenAfter,
     reachesAgent: async (_agent, email) => !fakes.unreachable.has(email),
     alerts,
+    undoFailed: async (_tx, failed) => void fakes.undone.push(failed),
     deliver: async (_tx, run) => void fakes.delivered.push(`${run.email} ${run.row.status}`),
   })
   const execute = createExecute({
@@ -145,6 +148,7 @@ const blankSchedule: Schedule = {
   validation_enabled: 0,
   validation_prompt: null,
   validation_timeout_seconds: 120,
+  undo_failed: 0,
   created_by: 'ann',
   created_by_id: 'u1',
   principal: 'user:u1',
