@@ -22,6 +22,7 @@ import * as agentTags from './agents/tags.ts'
 import * as agentTemplates from './agents/templates.ts'
 import * as agentWorkspace from './agents/workspace.ts'
 import * as agentHistory from './agents/workspace-history.ts'
+import * as agentRestores from './agents/workspace-restore.ts'
 import * as calls from './conversations/calls.ts'
 import * as canvas from './conversations/canvas.ts'
 import * as canvasBlocks from './conversations/canvas-blocks.ts'
@@ -129,6 +130,7 @@ const modules: Record<string, unknown>[] = [
   agentSettings,
   agentWorkspace,
   agentHistory,
+  agentRestores,
   agentCredentials,
   agentDisk,
   agentEgress,

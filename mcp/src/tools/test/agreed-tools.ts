@@ -92,6 +92,12 @@ get_canvas(canvas_id?) A
 list_canvases() A
 clear_canvas(canvas_id?) A
 
+list_run_changes(execution_id, limit?, offset?)
+get_run_diff(execution_id, path, from?)
+list_history(agent_name, before?, limit?)
+list_files_at_record(agent_name, record_id, path?, limit?, offset?)
+get_file_at_record(agent_name, record_id, path)
+
 get_git_status(agent_name)
 get_git_sync_state(agent_name)
 get_git_log(agent_name, limit=10)

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { FakeAnswers } from '../../ports/agent-link/fake.ts'
-import { LinkDown } from '../../ports/agent-link/port.ts'
+import { LinkDown, LinkFault } from '../../ports/agent-link/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { insertRunRecords } from '../../test/history.ts'
 import { openAgents, until } from '../test/world.ts'
@@ -242,6 +242,13 @@ forEachDialect((_, open) => {
     t.workspace.connect()
     assert.deepEqual(await failure(), ['failed', 'agent_unresponsive', null])
     delete t.over['history.restore.compare']
+    t.workspace.connect()
+    t.over['history.scan'] = () => {
+      throw new LinkFault({ code: 'unknown_message', message: 'There is no message "history.scan".' })
+    }
+    t.workspace.connect()
+    assert.deepEqual(await failure(), ['failed', 'agent_program_outdated', null])
+    delete t.over['history.scan']
     t.workspace.connect()
     t.write('large', randomText(3_000_000))
     assert.deepEqual(await failure(), [

@@ -232,7 +232,10 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       })
     } catch (error) {
       signal.throwIfAborted()
-      const reason = reasonOf(error) ?? 'agent_unreachable'
+      const reason = reasonOf(error)
+      if (reason === null) throw new Fault('agent_unresponsive', undefined, {}, { cause: error })
+      if (reason === 'agent_outdated')
+        throw new Fault('agent_program_outdated', undefined, {}, { cause: error })
       throw new NotRecorded(`The workspace could not be recorded before: ${reason}.`, { cause: error })
     }
   }
