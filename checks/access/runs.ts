@@ -36,6 +36,8 @@ export async function runsOf(
   })
   await once(socket, 'open')
   const claimed = new Map<string, Run>()
+  // As an agent answers whose program does not record its workspace.
+  const unknownMessage = { code: 'unknown_message', message: 'There is no such message.' }
   const answered = Promise.withResolvers<void>()
   const claim = () => socket.send(JSON.stringify({ id: 'claim', t: 'claim', free: 20 }))
   socket.on('message', (data) => {
@@ -48,6 +50,7 @@ export async function runsOf(
       if (claimed.size > 0 && ids.every((id) => claimed.has(id))) answered.resolve()
     }
     if (message.t === 'wake') claim()
+    else if (message.t !== undefined) socket.send(JSON.stringify({ re: message.id, error: unknownMessage }))
   })
   const hello = {
     ...{ protocol: 1, agent_name: agent, image_version: null, runtime: 'claude-code', runtime_version: null },

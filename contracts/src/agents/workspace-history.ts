@@ -254,7 +254,6 @@ export const putHistorySettings = endpoint({
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,
   body: HistorySettingsPatch,
-  strict: true,
   returns: HistorySettings,
   fails: ['agent_not_found', 'admin_required'],
   audit: { type: 'configuration', action: 'put_history_settings' },

@@ -9,8 +9,11 @@ const tag = 'History'
 const path = '/api/agents/{name}/history/restores'
 const count = z.number().int()
 
-/** What is restored, and to when: a record, or the workspace before or after a run. */
-export const RestoreTarget = z.object({
+/**
+ * What is restored, and to when: a record, or the workspace before or after a run. Unknown names are refused, because
+ * without a path everything is restored.
+ */
+export const RestoreTarget = z.strictObject({
   record: z.string().max(64).optional(),
   run: z.string().max(64).optional(),
   side: z.enum(['before', 'after']).default('before').describe('Only with `run`.'),
@@ -88,7 +91,6 @@ export const previewRestore = endpoint({
   access,
   params: AgentParams,
   body: RestoreTarget,
-  strict: true,
   returns: RestorePreview,
   fails,
   audit: { type: 'configuration', action: 'preview_restore' },
@@ -109,7 +111,6 @@ export const startRestore = endpoint({
       .default('refuse')
       .describe('While runs work: wait for them, stop them, or fail with `agent_busy`.'),
   }),
-  strict: true,
   status: 202,
   returns: Restore,
   fails,
