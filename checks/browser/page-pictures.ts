@@ -18,7 +18,7 @@ const demoAgents = ['demo-support', 'demo-developer', 'demo-digest']
 /** Git ignores it. */
 const folder = resolve(import.meta.dirname, '../../artifacts/pages')
 
-/** Its demo agents have nothing to do, and a question waits. */
+/** Opens a platform with the demo data. Its agents are idle, and a question waits in the inbox. */
 export async function openDemoBench(): Promise<Bench> {
   const bench = await openBench({ isDemo: true })
   try {
@@ -52,7 +52,7 @@ async function settleDemo({ platform }: Bench): Promise<void> {
   )
 }
 
-/** Looks at pages in one tab after the other; a failed test closes its tab. */
+/** Looks at one page after another in the same tab. After a failed test, which closes the tab, it opens a new one. */
 export function reviewerOf(bench: Bench): (page: PagePath) => Promise<void> {
   let reviewer: Awaited<ReturnType<typeof openPageReviewer>> | null = null
   return async (page) => {
