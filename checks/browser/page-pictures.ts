@@ -1,4 +1,5 @@
 /** Looks at whole pages at fixed widths in both themes, and keeps a picture of each. */
+import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -17,7 +18,7 @@ const demoAgents = ['demo-support', 'demo-developer', 'demo-digest']
 /** Git ignores it. */
 const folder = resolve(import.meta.dirname, '../../artifacts/pages')
 
-/** Its demo agents have nothing to do, and a question waits. */
+/** Opens a platform with the demo data. Its agents are idle, and a question waits in the inbox. */
 export async function openDemoBench(): Promise<Bench> {
   const bench = await openBench({ isDemo: true })
   try {
@@ -51,7 +52,7 @@ async function settleDemo({ platform }: Bench): Promise<void> {
   )
 }
 
-/** Looks at pages in one tab after the other; a failed test closes its tab. */
+/** Looks at one page after another in the same tab. After a failed test, which closes the tab, it opens a new one. */
 export function reviewerOf(bench: Bench): (page: PagePath) => Promise<void> {
   let reviewer: Awaited<ReturnType<typeof openPageReviewer>> | null = null
   return async (page) => {
@@ -93,6 +94,7 @@ export async function openPageReviewer(bench: Bench, token?: string | null) {
         await tab.page.locator(`html[data-theme=${look.theme}]`).waitFor()
         await loaded(tab.page)
         await assertNoSideways(tab, what)
+        await assertWholeWords(tab.page, what)
         await tab.page.screenshot({ path: join(folder, `${what}.png`), fullPage: true })
         await assertAccessible(tab, what, look.axe)
       }
@@ -103,6 +105,27 @@ export async function openPageReviewer(bench: Bench, token?: string | null) {
     },
     close: () => tab.context.close(),
   }
+}
+
+/** Asserts that no short word of the title is broken over two lines. */
+async function assertWholeWords(page: Page, what: string): Promise<void> {
+  const broken = await page
+    .locator('h1')
+    .first()
+    .evaluate((title) => {
+      const texts = document.createTreeWalker(title, NodeFilter.SHOW_TEXT)
+      const found: string[] = []
+      for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+        for (const { 0: word, index } of (text.nodeValue ?? '').matchAll(/\S{2,16}/g)) {
+          const range = document.createRange()
+          range.setStart(text, index)
+          range.setEnd(text, index + word.length)
+          if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) found.push(word)
+        }
+      }
+      return found
+    })
+  assert.deepEqual(broken, [], `${what}: words of the title that are broken`)
 }
 
 async function show({ page }: Tab, look: Look | undefined): Promise<void> {
