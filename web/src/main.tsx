@@ -12,7 +12,7 @@ import { createSession, sessionKeys } from './lib/session.ts'
 import { startHealing } from './live/heal.ts'
 import { createOptimistic } from './live/optimistic.ts'
 import { startLive } from './live/start.ts'
-import { createAppRouter } from './router.tsx'
+import { createAppRouter, preloadPage } from './router.tsx'
 import { AppContext } from './shell/app-context.ts'
 import { followTheme } from './shell/theme.ts'
 import { showCutText } from './ui/cut-text.ts'
@@ -38,6 +38,8 @@ const live = startLive({ api, session, queries })
 startHealing(queries, untilAnswering)
 const app = { api, session, guest, queries, live, optimistic: createOptimistic(queries) }
 const router = createAppRouter(app)
+// Signed out, most addresses lead to the sign-in page.
+if (session.token() !== null) preloadPage(router)
 
 // Dialogs lock page scrolling with a style element of their own, which needs the nonce.
 setNonce(cspNonce() ?? '')

@@ -408,11 +408,24 @@ export function createAppRouter(app: App) {
     defaultPendingComponent: PagePending,
     defaultNotFoundComponent: NotFound,
     defaultPendingMs: 150,
+    // Content replaces the skeleton at once. The router's default shows a skeleton for at least half a second.
+    defaultPendingMinMs: 0,
   })
+}
+
+type AppRouter = ReturnType<typeof createAppRouter>
+
+/** Starts to load the code of the page at the address, which otherwise waits until the account is known. */
+export function preloadPage(router: AppRouter) {
+  for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+    const route = router.routesById[routeId as keyof AppRouter['routesById']]
+    // After a failure, the router loads the code again and shows what went wrong.
+    router.loadRouteChunk(route)?.catch(() => {})
+  }
 }
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: ReturnType<typeof createAppRouter>
+    router: AppRouter
   }
 }

@@ -32,34 +32,44 @@ export function relativeTimeStaysFor(at: number, now: number): number {
 }
 
 /** `12 Mar`, with the year when it is not the current one. */
-export function formatDate(at: number, now: number, { language, timeZone }: Locale = {}): string {
-  const year = new Intl.DateTimeFormat('en', { year: 'numeric', timeZone })
+export function formatDate(at: number, now: number, locale: Locale = {}): string {
+  const year = dateFormat({ year: 'numeric' }, { ...locale, language: 'en' })
   const isThisYear = year.format(at) === year.format(now)
-  return new Intl.DateTimeFormat(language, {
-    day: 'numeric',
-    month: 'short',
-    year: isThisYear ? undefined : 'numeric',
-    timeZone,
-  }).format(at)
+  const day = { day: 'numeric', month: 'short' } as const
+  return dateFormat(isThisYear ? day : { ...day, year: 'numeric' }, locale).format(at)
 }
 
 /** Date, time to the second and zone, e.g. `12 Mar 2026, 14:05:09 CET`. */
-export function formatExactTime(at: number, { language, timeZone }: Locale = {}): string {
-  return new Intl.DateTimeFormat(language, {
-    year: 'numeric',
-    month: 'short',
-    day: 'numeric',
-    hour: '2-digit',
-    minute: '2-digit',
-    second: '2-digit',
-    timeZoneName: 'short',
-    timeZone,
-  }).format(at)
+export function formatExactTime(at: number, locale: Locale = {}): string {
+  return dateFormat(
+    {
+      year: 'numeric',
+      month: 'short',
+      day: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      timeZoneName: 'short',
+    },
+    locale,
+  ).format(at)
 }
 
 /** Hours and minutes of the day as the reader writes them: `06:00`, `6:00 AM`. */
-export function formatClock(at: number, { language, timeZone }: Locale = {}): string {
-  return new Intl.DateTimeFormat(language, { timeStyle: 'short', timeZone }).format(at)
+export function formatClock(at: number, locale: Locale = {}): string {
+  return dateFormat({ timeStyle: 'short' }, locale).format(at)
+}
+
+const dateFormats = new Map<string, Intl.DateTimeFormat>()
+
+/** Kept, because a long table formats hundreds of times and each new format takes about a millisecond. */
+function dateFormat(options: Intl.DateTimeFormatOptions, { language, timeZone }: Locale) {
+  const key = JSON.stringify([language, timeZone, options])
+  const kept = dateFormats.get(key)
+  if (kept) return kept
+  const format = new Intl.DateTimeFormat(language, { ...options, timeZone })
+  dateFormats.set(key, format)
+  return format
 }
 
 /** Two units at most: `840 ms`, `3.2 s`, `42 s`, `4m 10s`, `2h 5m`, `3d 4h`. */
@@ -120,7 +130,8 @@ export function formatBytes(bytes: number): string {
 
 /** Thousands grouped: `12,408`. */
 export function formatNumber(value: number, { language }: Locale = {}): string {
-  return new Intl.NumberFormat(language).format(value)
+  // Browsers keep the format of the default language.
+  return value.toLocaleString(language)
 }
 
 /** Short forms for tight places: `940`, `12.4k`, `3.1M`. */
