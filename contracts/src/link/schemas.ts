@@ -7,7 +7,6 @@ import { z } from 'zod'
 import { terminalChunkBytes } from './exec.ts'
 import type { FileNode } from './files.ts'
 import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
-import { historyAnswerSchemas } from './history-schemas.ts'
 import {
   maxNamedConflicts,
   restoreChangeKinds,
@@ -15,6 +14,7 @@ import {
   restorePageEntries,
   restoreStates,
 } from './history-restore.ts'
+import { historyAnswerSchemas } from './history-schemas.ts'
 import {
   type AgentCalls,
   fileChunkBytes,
