@@ -58,5 +58,7 @@ export function blankRow(name: string, created: string): AgentsTable {
     disk_quota_bytes: null,
     disk_state: 'ok',
     strangers: 'read',
+    forked_from: null,
+    attempt_set_id: null,
   }
 }

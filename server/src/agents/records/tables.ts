@@ -78,6 +78,10 @@ export type AgentsTable = {
   disk_state: DiskState
   /** What turns of strangers may do with the workspace. */
   strangers: StrangersAccess
+  /** JSON `ForkedFrom`; null: it is no fork. */
+  forked_from: string | null
+  /** The set of attempts that this fork belongs to. */
+  attempt_set_id: string | null
 }
 
 export type SshPortsTable = { port: number; agent_id: string }
