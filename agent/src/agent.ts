@@ -57,6 +57,7 @@ import { initializeWorkspace, runSetup } from './workspace/initialize.ts'
 import { createPacker } from './workspace/pack.ts'
 import { createPaths } from './workspace/paths.ts'
 import { createPermissions } from './workspace/permissions.ts'
+import type { Checks } from './workspace/check.ts'
 import { runPreCheck } from './workspace/pre-check.ts'
 import { hasAuthorizedKeys } from './workspace/ssh-keys.ts'
 import { createWriter } from './workspace/write.ts'
@@ -221,6 +222,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       }),
     )
     return loadedRestores
+  }
+
+  let loadedChecks: Promise<Checks> | null = null
+  const checks = () => {
+    loadedChecks ??= import('./workspace/check.ts').then((loaded) =>
+      loaded.createChecks({ home, identities, clock, environment: () => environment({}), written }),
+    )
+    return loadedChecks
   }
 
   let workspaceGit: Promise<WorkspaceGit> | null = null
@@ -390,6 +399,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       runtime_version: version,
       workspace_initialized: isInitialized,
     }),
+    checks,
     preCheck: async () =>
       written(runPreCheck({ home, ownersFiles, env: await environment({}), identities, clock, log })),
   })

@@ -14,6 +14,7 @@ import type { Skills } from './skills/skills.ts'
 import type { Terminals } from './terminal/terminals.ts'
 import type { Transfers } from './transfer/transfers.ts'
 import type { Runs } from './turns/runs.ts'
+import type { Checks } from './workspace/check.ts'
 import { deletePath, makeDirectory, movePath } from './workspace/change.ts'
 import { listFiles } from './workspace/list.ts'
 import type { Packer } from './workspace/pack.ts'
@@ -43,6 +44,7 @@ export type CallDeps = {
   dropSession(sessionId: string): void
   info(): Promise<PlatformCalls['info']['answer']>
   preCheck(): Promise<PlatformCalls['precheck']['answer']>
+  checks(): Promise<Checks>
 }
 
 type Handlers = {
@@ -105,6 +107,12 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
     },
     info: () => deps.info(),
     precheck: () => deps.preCheck(),
+    'check.run': async (message) =>
+      (await deps.checks()).run({
+        id: text(message, 'check_id'),
+        command: text(message, 'command'),
+        seconds: number(message, 'timeout_seconds'),
+      }),
     async 'ssh.keys'(message) {
       const keys = listAt(message, 'keys').filter((key) => typeof key === 'string')
       await setAuthorizedKeys(keys)

@@ -83,6 +83,7 @@ import * as attachments from './runs/attachments.ts'
 import * as breaker from './runs/breaker.ts'
 import * as costs from './runs/costs.ts'
 import * as executions from './runs/executions.ts'
+import * as attempts from './runs/attempts.ts'
 import * as fanOut from './runs/fan-out.ts'
 import * as fleet from './runs/fleet-executions.ts'
 import * as loops from './runs/loops.ts'
@@ -153,6 +154,7 @@ const modules: Record<string, unknown>[] = [
   modelPrices,
   playbooks,
   queue,
+  attempts,
   fanOut,
   loops,
   executions,

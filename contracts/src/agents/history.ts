@@ -1,4 +1,7 @@
-/** Why a workspace was recorded. `fork`: the first record of an agent that was made from another one's record. */
+/**
+ * Why a workspace was recorded. `fork`: the first record of an agent that was made from another one's record. `attempt`:
+ * the workspace of an attempt after its run.
+ */
 export const recordReasons = [
   'before_run',
   'after_run',
@@ -6,6 +9,7 @@ export const recordReasons = [
   'after_restore',
   'demand',
   'fork',
+  'attempt',
 ] as const
 export type RecordReason = (typeof recordReasons)[number]
 
@@ -48,6 +52,7 @@ export const restoreReasons = [
   'record_removed',
   'not_recorded',
   'later_runs',
+  'changed_meanwhile',
   'workspace_fault',
   'platform_fault',
 ] as const
@@ -55,6 +60,13 @@ export type RestoreReason = (typeof restoreReasons)[number]
 
 /**
  * Why a restore leaves a path as it is. `left_out`: it is not part of records. `occupied`: something new is in the way.
- * `denied`: it belongs to another user. `elsewhere`: it is on another file system.
+ * `denied`: it belongs to another user. `elsewhere`: it is on another file system. `changed_meanwhile`: it changed in the
+ * workspace and in the attempt that is kept.
  */
-export const restoreConflictReasons = ['left_out', 'occupied', 'denied', 'elsewhere'] as const
+export const restoreConflictReasons = [
+  'left_out',
+  'occupied',
+  'denied',
+  'elsewhere',
+  'changed_meanwhile',
+] as const

@@ -8,6 +8,7 @@
  * The container's program imports only types from here, so that it needs no validation library.
  */
 
+import type { RunCheck, RunCheckAnswer } from './check.ts'
 import type {
   CredentialsCommit,
   CredentialsCommitAnswer,
@@ -313,6 +314,7 @@ export type PlatformCalls = {
   'session.drop': { request: DropSession; answer: OkAnswer }
   info: { request: Info; answer: InfoAnswer }
   precheck: { request: PreCheck; answer: PreCheckAnswer }
+  'check.run': { request: RunCheck; answer: RunCheckAnswer }
   'ssh.keys': { request: SetAuthorizedKeys; answer: SetAuthorizedKeysAnswer }
   'credentials.status': { request: CredentialsStatus; answer: CredentialsStatusAnswer }
   'credentials.write': { request: CredentialsWrite; answer: OkAnswer }

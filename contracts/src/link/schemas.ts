@@ -4,6 +4,7 @@
  * without a validation library.
  */
 import { z } from 'zod'
+import { maxCheckOutput } from './check.ts'
 import { terminalChunkBytes } from './exec.ts'
 import type { FileNode } from './files.ts'
 import { GitChangeReply, GitEndReply, GitLogReply, GitLookReply, GitResetReply } from './git-schemas.ts'
@@ -210,6 +211,14 @@ export const platformAnswerSchemas: AnswerSchemas = {
     exit_code: z.number().int().nullable(),
     stdout: Text.max(preCheckCharacters),
     stderr: Text.max(10_000),
+  }),
+  'check.run': z.object({
+    state: z.enum(['running', 'ended']),
+    exit_code: z.number().int().min(0).max(255).nullable(),
+    timed_out: z.boolean(),
+    output: Text.max(maxCheckOutput),
+    truncated: z.boolean(),
+    duration_ms: Count,
   }),
   'ssh.keys': Ok.extend({ host_keys: z.array(SshHostKey).max(10).optional() }),
   'credentials.status': z.object({

@@ -87,6 +87,7 @@ export const socketEventTypes = [
   'loop_run_completed',
   'loop_completed',
   'fan_out_completed',
+  'attempts_changed',
   'chat_response_ready',
   'reminder_fired',
   'canvas_updated',

@@ -63,6 +63,7 @@ import { modelCalls } from './0097-model-calls.ts'
 import { workspaceRecords } from './0098-workspace-records.ts'
 import { workspaceRestores } from './0099-workspace-restores.ts'
 import { forks } from './0101-forks.ts'
+import { attempts } from './0102-attempts.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -132,6 +133,7 @@ const inThisVersion: Migration[] = [
   workspaceRecords,
   workspaceRestores,
   forks,
+  attempts,
 ]
 
 /**

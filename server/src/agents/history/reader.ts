@@ -284,6 +284,7 @@ function unknownRecord(error: unknown): never {
 }
 
 export function recordView(row: RecordRow): HistoryRecord {
-  const { agent_id: _, left_out: __, pinned_by: ___, rules: ____, is_changed, pinned, ...rest } = row
+  const { agent_id: _, left_out: __, pinned_by: ___, rules: ____, ...shown } = row
+  const { attempt_set_id: _____, is_changed, pinned, ...rest } = shown
   return { ...rest, is_changed: is_changed === 1, pinned: pinned === 1 }
 }

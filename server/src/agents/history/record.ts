@@ -147,7 +147,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
         rules: JSON.stringify(rules),
         left_out: JSON.stringify([...unreadable, ...leftOut.paths].slice(0, maxLeftOutPaths)),
         left_out_count: leftOut.count + unreadable.length,
-        ...{ pinned: request.pinnedBy ? 1 : 0, pinned_by: request.pinnedBy ?? null },
+        ...{ pinned: request.pinnedBy ? 1 : 0, pinned_by: request.pinnedBy ?? null, attempt_set_id: null },
       }),
     )
     await tell(agentId, handle, id)
@@ -172,7 +172,7 @@ function mayShare({ reason, sourceId }: RecordRequest): boolean {
   return sourceId === undefined && ['before_run', 'after_run', 'before_restore'].includes(reason())
 }
 
-function countsOf(changes: readonly Change[]): Pick<RecordRow, 'added' | 'changed' | 'deleted' | 'renamed'> {
+export function countsOf(changes: readonly Change[]): Pick<RecordRow, 'added' | 'changed' | 'deleted' | 'renamed'> {
   const counts = { added: 0, changed: 0, deleted: 0, renamed: 0 }
   for (const { change, before, after } of changes) {
     if ((after ?? before)?.kind === 'folder') continue

@@ -24,13 +24,19 @@ export type RestoreRequest = {
   leftOut: readonly string[]
 }
 
+/**
+ * Restores only what differs between the base and the record, and leaves what only the workspace has changed. A path that
+ * both changed fails it, unless `overwrite`.
+ */
+export type MergeRequest = { restoreId: string; baseId: string; overwrite: boolean }
+
 /** Restores workspaces. Sees to it that no run works meanwhile, and records the workspace before and after. */
 export type Restores = {
   preview(request: RestoreRequest, signal: AbortSignal): Promise<RestorePreview>
   /** Returns as soon as it is accepted. Throws `agent_busy` with `refuse`. */
   start(
     request: RestoreRequest,
-    options: { whenBusy: 'wait' | 'stop' | 'refuse'; by: SignedIn },
+    options: { whenBusy: 'wait' | 'stop' | 'refuse'; by: SignedIn; merge?: MergeRequest },
   ): Promise<Restore>
   /** Null for an unknown one, or one of another agent. */
   state(agentId: string, restoreId: string): Promise<Restore | null>

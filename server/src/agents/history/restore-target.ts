@@ -29,10 +29,10 @@ export async function* targetOf(
   base: RecordId | null,
   paths: readonly string[],
 ): AsyncGenerator<RestoreTarget> {
-  const selected = topmost(paths)
+  const { selected, above } = selectionOf(paths)
   /** Folders to read: all of their content, or only what leads to the selected paths. */
   const pending: { folder: string; base: string | null; isWhole: boolean; isKnown: boolean }[] = [
-    { folder: '', base: base ? '' : null, isWhole: selected.includes(''), isKnown: false },
+    { folder: '', base: base ? '' : null, isWhole: selected.has(''), isKnown: false },
   ]
   for (let next = pending.pop(); next; next = pending.pop()) {
     const { folder, isWhole, isKnown } = next
@@ -44,8 +44,8 @@ export async function* targetOf(
       for (const entry of (await history.list(base, next.base)) ?? []) before.set(entry.path, entry)
     for (const entry of entries) {
       const { path, kind, mode, owner, sparse, content } = entry
-      const isSelected = isWhole || selected.includes(path)
-      if (!isSelected && !selected.some((each) => each.startsWith(`${path}/`))) continue
+      const isSelected = isWhole || selected.has(path)
+      if (!isSelected && !above.has(path)) continue
       const other = before.get(path)
       const isSame = isKnown || (other?.kind === kind && other.content === content)
       const isFolder = kind === 'folder'
@@ -57,18 +57,23 @@ export async function* targetOf(
   }
 }
 
-/** True if the agent was told about this path. */
-export function isSelected(paths: readonly string[], path: string): boolean {
-  return paths.some(
-    (each) => each === '' || each === path || path.startsWith(`${each}/`) || each.startsWith(`${path}/`),
-  )
+/** Paths that the agent is told about: the selected ones, what is in them, and the folders above them. */
+export function selectionOf(paths: readonly string[]) {
+  const selected = new Set(paths)
+  const above = new Set<string>()
+  for (const path of paths) for (let each = parentOf(path); each !== ''; each = parentOf(each)) above.add(each)
+  return {
+    selected: selected as ReadonlySet<string>,
+    above: above as ReadonlySet<string>,
+    has(path: string): boolean {
+      for (let each = path; each !== ''; each = parentOf(each)) if (selected.has(each)) return true
+      return selected.has('') || above.has(path)
+    },
+  }
 }
 
-function topmost(paths: readonly string[]): string[] {
-  return paths.filter(
-    (path) =>
-      !paths.some((other) => path !== other && isSelected([other], path) && path.length > other.length),
-  )
+function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
 /** Splits what goes to the agent, so that each message stays small. */

@@ -17,7 +17,7 @@ import {
   type PlatformRequest,
 } from '../../ports/agent-link/port.ts'
 import type { RecordId, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
-import { isSelected, pagesOf, targetOf } from './restore-target.ts'
+import { pagesOf, selectionOf, targetOf } from './restore-target.ts'
 
 export type RestoreDeps = {
   link: Pick<AgentLink, 'call'>
@@ -208,8 +208,9 @@ async function* piecesOf(
   { source, paths }: RestoreOptions,
   needs: readonly { content: string; path: string }[],
 ): AsyncGenerator<Piece> {
+  const selection = selectionOf(paths)
   for (const { content, path } of needs) {
-    const found = isSelected(paths, path) ? await history.read(source, path) : null
+    const found = selection.has(path) ? await history.read(source, path) : null
     if (!found) throw new Fault('conflict', 'The agent asks for a file that the record does not have.')
     let offset = 0
     let held: Buffer | null = null

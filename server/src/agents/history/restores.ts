@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { RestoreReason } from '@roost/contracts/agents/history'
 import type { Restore } from '@roost/contracts/agents/workspace-restore'
 import { defaultHistoryRules, type HistoryRules } from '@roost/contracts/link/history'
-import type { RestoreConflict } from '@roost/contracts/link/history-restore'
+import { maxNamedConflicts } from '@roost/contracts/link/history-restore'
 import type { Loop } from '../../background/loops.ts'
 import type { Lease, Leases } from '../../foundation/leases/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
@@ -15,6 +15,7 @@ import type { Log } from '../../ports/log.ts'
 import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import type { AgentRecords } from '../records/index.ts'
 import { reasonOf } from './faults.ts'
+import { type Merge, mergeOf } from './merge.ts'
 import { shownPath } from './paths.ts'
 import { recordView } from './reader.ts'
 import type { MadeRecord, RecordRequest } from './record.ts'
@@ -32,7 +33,7 @@ import { restoreStore } from './restore-store.ts'
 import { joinedRules } from './restore-target.ts'
 import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
-import type { RecordRow, RestoreRow } from './tables.ts'
+import type { RecordRow, RestoreRow, StoredConflict } from './tables.ts'
 
 type Make = (request: RecordRequest) => Promise<MadeRecord>
 
@@ -80,7 +81,19 @@ export type FailedRun = {
 /** The workspace could not be recorded before it; nothing has changed. */
 class NotRecorded extends Error {}
 
+/** A merge would change what the workspace has changed as well; nothing has changed. */
+class ChangedMeanwhile extends Error {
+  readonly paths: readonly string[]
+  constructor(paths: readonly string[]) {
+    super('The workspace changed the same files.')
+    this.paths = paths
+  }
+}
+
 const everySeconds = 3
+/** Selected paths of a merge: they go to the agent in one message. */
+const maxMergePaths = 20_000
+const maxMergeCharacters = 1_000_000
 const leaseSeconds = 10
 const renewMs = 3000
 const maxWaitMs = 60 * 60_000
@@ -207,19 +220,44 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       const request = { agentId, record, paths: pathsOf(row), leftOut: leftOutOf(record) }
       const options = await optionsOf(request, row.id, signal)
       await deps.inTurn(agentId, async (make) => {
+        let merge: Merge | null = null
         const recordBefore = async () => {
           const { record: before } = await madeBefore(agentId, make, signal)
+          const found = await mergeFor(row, before.id)
+          if (merge && merge.paths.join('\0') !== found?.paths.join('\0'))
+            throw new Fault('conflict', 'The workspace changed meanwhile. Try again.')
+          merge = found
           await store.change(row, now(), { before_id: before.id })
           // The runs before it have ended, and what follows is not theirs.
           const runs = (await records.openRuns(agentId)).map(({ execution_id }) => execution_id)
           await records.endRuns(runs, now())
           await records.completeRuns(runs, { after: before.id })
         }
-        await finish(row, await applyRestore({ link, history, clock }, options, recordBefore), make)
+        // What to merge is known once the workspace is recorded.
+        if (row.merge_base_id !== null) await recordBefore()
+        const { paths } = merge ?? options
+        await finish(row, await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore), make)
       })
     } catch (error) {
       await failed(row, error)
     }
+  }
+
+  /** Null: the restore is no merge. Throws `ChangedMeanwhile`. */
+  async function mergeFor(row: RestoreRow, beforeId: string): Promise<Merge | null> {
+    const { agent_id: agentId, merge_base_id: baseId, record_id: recordId } = row
+    if (baseId === null) return null
+    const store = storeName(agentId)
+    const [theirs, ours] = await Promise.all([
+      history.changes(store, baseId, recordId),
+      history.changes(store, baseId, beforeId),
+    ])
+    const merge = mergeOf(theirs, ours, row.overwrite === 1)
+    if (merge.conflicts.length > 0 && row.overwrite === 0) throw new ChangedMeanwhile(merge.conflicts)
+    const characters = merge.paths.reduce((sum, path) => sum + path.length, 0)
+    if (merge.paths.length > maxMergePaths || characters > maxMergeCharacters)
+      throw new Fault('conflict', `More than ${maxMergePaths} paths would have to be merged.`)
+    return merge
   }
 
   async function madeBefore(agentId: string, make: Make, signal: AbortSignal): Promise<MadeRecord> {
@@ -269,6 +307,15 @@ export function createRestores(deps: RestoresDeps): RestoreService {
   async function failed(row: RestoreRow, error: unknown): Promise<void> {
     if (error instanceof RestoreUnsettled) {
       await store.change(row, now(), { state: 'applying', reason: 'agent_unresponsive' })
+      return
+    }
+    if (error instanceof ChangedMeanwhile) {
+      const named = error.paths.slice(0, maxNamedConflicts)
+      const conflicts: StoredConflict[] = named.map((path) => ({ path, reason: 'changed_meanwhile' }))
+      await ended(row, {
+        ...{ state: 'failed', reason: 'changed_meanwhile', message: error.message },
+        ...{ conflicts: JSON.stringify(conflicts), conflict_count: error.paths.length },
+      })
       return
     }
     const failure = closing.signal.aborted
@@ -336,7 +383,7 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       return { record: recordView(request.record), ...summaryView(summary), changes: shown, total }
     },
 
-    async start({ agentId, record, paths }, { whenBusy, by }) {
+    async start({ agentId, record, paths }, { whenBusy, by, merge }) {
       await requireAgent(agentId)
       const { row, isBusy } = await db.atomically(async (tx) => {
         const isBusy = (await deps.lockRuns(tx, agentId)).length > 0
@@ -345,6 +392,9 @@ export function createRestores(deps: RestoresDeps): RestoreService {
         const stopping = isBusy && whenBusy === 'stop'
         const row: RestoreRow = {
           ...waitingRow(agentId, { recordId: record.id, paths, at: now() }),
+          ...(merge
+            ? { id: merge.restoreId, merge_base_id: merge.baseId, overwrite: merge.overwrite ? 1 : 0 }
+            : {}),
           asked_by: by.user.id,
           reason: stopping ? 'stopping_runs' : isBusy ? 'runs_working' : null,
         }
@@ -399,7 +449,7 @@ function waitingRow(
 ): RestoreRow {
   return {
     ...{ id: randomUUID(), agent_id, record_id: recordId, paths: JSON.stringify(paths), asked_by: null },
-    ...{ run_id: null, validation_id: null, state: 'waiting', reason: null, message: null },
+    ...{ run_id: null, validation_id: null, merge_base_id: null, overwrite: 0, state: 'waiting', reason: null, message: null },
     ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
     ...{ before_id: null, after_id: null, runner: null, created_at: at, updated_at: at, ended_at: null },
   }
@@ -433,7 +483,7 @@ function summaryView({ conflicts, ...counts }: RestoreSummary) {
   return { ...counts, conflicts: conflicts.map(conflictView) }
 }
 
-function conflictView({ path, reason }: RestoreConflict) {
+function conflictView({ path, reason }: StoredConflict) {
   return { ...shownPath(path), reason }
 }
 
@@ -452,6 +502,6 @@ function restoreView(row: RestoreRow): Restore {
       after_record: after_id,
     },
     ...{ started_at: created_at, ended_at, added, changed, attributes, deleted, conflict_count },
-    conflicts: (JSON.parse(row.conflicts) as RestoreConflict[]).map(conflictView),
+    conflicts: (JSON.parse(row.conflicts) as StoredConflict[]).map(conflictView),
   }
 }

@@ -5,6 +5,7 @@ import type { Meters } from '../../kit/platform-meters.ts'
 import { createTurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { type AttemptRecords, createAttemptRecords } from './adopt.ts'
 import { createAroundRuns, type RunRecording } from './around-runs.ts'
 import { createMakeRecord, type MadeRecord, type RecordRequest } from './record.ts'
 import { createRestores, type RestoreService, type RestoresDeps } from './restores.ts'
@@ -40,6 +41,7 @@ export type AgentHistory = {
   settings(agentId: string): Promise<HistorySettings>
   /** The rules must be valid. */
   putSettings(agentId: string, settings: HistorySettings): Promise<void>
+  attempts: AttemptRecords
   loops: Loop[]
 }
 
@@ -89,6 +91,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     },
     restores,
     make,
+    attempts: createAttemptRecords({ db, clock, history, uses }),
     settings,
     async putSettings(agentId, { is_on, undo_failed, rules, quota_bytes }) {
       await store.putSettings({

@@ -1,4 +1,5 @@
 import type { RunRecordOutcome, RunRecordReason } from '@roost/contracts/agents/history'
+import { randomInt } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { HistorySettingsRow, HistoryTables, RecordRow, RunRecordsRow } from './tables.ts'
@@ -19,6 +20,7 @@ export function historyStore(executor: Executor) {
     return db
       .selectFrom('workspace_records as r')
       .where('r.pinned', '=', 0)
+      .where('r.attempt_set_id', 'is', null)
       .$if(agentId !== undefined, (q) => q.where('r.agent_id', '=', agentId ?? ''))
       .$if(before !== undefined, (q) => q.where('r.created_at', '<', before ?? ''))
       .where((e) =>
@@ -73,9 +75,41 @@ export function historyStore(executor: Executor) {
         .select((e) => e.fn.max('number').as('last'))
         .where('agent_id', '=', record.agent_id)
         .executeTakeFirstOrThrow()
-      const row = { ...record, number: Number(last ?? 0) + 1 }
+      const row = { ...record, number: Math.max(0, Number(last ?? 0)) + 1 }
       await db.insertInto('workspace_records').values(row).execute()
       return row
+    },
+
+    /** Stores a record that is not one of the agent's own: lists do not show it, and scans do not start from it. */
+    async insertAttempt(record: Omit<RecordRow, 'number'>): Promise<RecordRow> {
+      const row = { ...record, number: -randomInt(1, 2 ** 31) }
+      await db.insertInto('workspace_records').values(row).execute()
+      return row
+    },
+
+    /** Keeps a record from retention until `releaseSet`. */
+    async holdFor(setId: string, id: string): Promise<void> {
+      await db
+        .updateTable('workspace_records')
+        .set({ attempt_set_id: setId })
+        .where('id', '=', id)
+        .execute()
+    },
+
+    /** Deletes the records of a set's attempts, and releases its base. Returns the deleted ones. */
+    async releaseSet(setId: string): Promise<string[]> {
+      const deleted = await db
+        .deleteFrom('workspace_records')
+        .where('attempt_set_id', '=', setId)
+        .where('reason', '=', 'attempt')
+        .returning('id')
+        .execute()
+      await db
+        .updateTable('workspace_records')
+        .set({ attempt_set_id: null })
+        .where('attempt_set_id', '=', setId)
+        .execute()
+      return deleted.map(({ id }) => id)
     },
 
     /** A record of this agent; ids of other agents are unknown. */
@@ -87,7 +121,7 @@ export function historyStore(executor: Executor) {
 
     async latest(agentId: string): Promise<RecordRow | null> {
       const query = db.selectFrom('workspace_records').selectAll().where('agent_id', '=', agentId)
-      const found = await query.orderBy('number', 'desc').limit(1).executeTakeFirst()
+      const found = await query.where('number', '>', 0).orderBy('number', 'desc').limit(1).executeTakeFirst()
       return found ? readRecord(found) : null
     },
 
@@ -97,6 +131,7 @@ export function historyStore(executor: Executor) {
         .selectFrom('workspace_records')
         .selectAll()
         .where('agent_id', '=', agentId)
+        .where('number', '>', 0)
         .$if(before !== null, (q) => q.where('number', '<', before ?? 0))
         .orderBy('number', 'desc')
         .limit(limit)

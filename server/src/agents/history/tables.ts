@@ -5,6 +5,7 @@ import type {
   RunRecordOutcome,
   RunRecordReason,
 } from '@roost/contracts/agents/history'
+import type { RestoreConflict } from '@roost/contracts/link/history-restore'
 
 /** Booleans are 0 or 1, times ISO 8601 UTC. */
 export type RecordRow = {
@@ -33,6 +34,8 @@ export type RecordRow = {
   pinned: number
   /** Account that pinned it. */
   pinned_by: string | null
+  /** The set of attempts that needs it, until the set has ended. */
+  attempt_set_id: string | null
 }
 
 /** The records of a run. A record that retention removed is null. */
@@ -76,6 +79,10 @@ export type RestoreRow = {
   /** The failed run that it undoes by itself, and the run that validated it. */
   run_id: string | null
   validation_id: string | null
+  /** Only what differs between this record and the restored one is restored. Null: the paths are. */
+  merge_base_id: string | null
+  /** Whether a merge overwrites what changed in the workspace as well. */
+  overwrite: number
   state: RestoreProgress
   reason: RestoreReason | null
   message: string | null
@@ -83,7 +90,7 @@ export type RestoreRow = {
   changed: number
   attributes: number
   deleted: number
-  /** JSON `RestoreConflict[]`: the first of them. */
+  /** JSON `StoredConflict[]`: the first of them. */
   conflicts: string
   conflict_count: number
   /** The records before and after it. A record that retention removed is null. */
@@ -96,6 +103,9 @@ export type RestoreRow = {
   /** Null while it is open; an agent has one open restore. */
   ended_at: string | null
 }
+
+/** `changed_meanwhile`: the workspace and a merged record both changed it. */
+export type StoredConflict = { path: string; reason: RestoreConflict['reason'] | 'changed_meanwhile' }
 
 export type HistoryTables = {
   workspace_records: RecordRow

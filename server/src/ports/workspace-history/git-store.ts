@@ -131,6 +131,15 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       })
     },
 
+    async copy(from, to) {
+      if ([from, to].some(({ agent, record }) => !idForm.test(agent) || !idForm.test(record)))
+        throw new UnknownRecord(from.record)
+      const refOf = ({ agent, record }: RecordId) => `refs/records/${agent}/${record}`
+      const found = await objects.find(refOf(from))
+      if (!found) throw new UnknownRecord(from.record)
+      await git.run(['update-ref', refOf(to), found.name], { lock: 'shared' })
+    },
+
     async remove(agent, records) {
       if (!idForm.test(agent)) return
       const valid = records.filter((record) => idForm.test(record))

@@ -29,6 +29,10 @@ export type WorkspaceHistory = {
   use(agent: string): Promise<number>
   /** Bytes on disk of the whole store. */
   size(): Promise<number>
+  /**
+   * Stores a record once more, for another agent. A record that exists is replaced. Throws `UnknownRecord`.
+   */
+  copy(from: RecordId, to: RecordId): Promise<void>
   /** Every stored record. */
   records(): Promise<RecordId[]>
   /** Removes records; unknown ones are ignored. Their bytes are freed by `collect`. */

@@ -1,0 +1,73 @@
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { createTurnsByKey } from '../../kit/turns.ts'
+import type { Db } from '../../ports/database/port.ts'
+import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { countsOf } from './record.ts'
+import { storeName } from './rules.ts'
+import { historyStore } from './store.ts'
+import type { RecordRow } from './tables.ts'
+import type { HistoryUses } from './use.ts'
+
+/** `id` is chosen by the caller, so that a repeated request changes nothing. */
+export type AdoptRequest = {
+  from: { agentId: string; recordId: string }
+  agentId: string
+  id: string
+  /** A record of the agent that the new one is compared with. */
+  baseId: string
+  setId: string
+}
+
+/** Records of attempts: they belong to the source, so that they outlive the fork. */
+export type AttemptRecords = {
+  /** Throws `UnknownRecord`, and `HistoryFull` if the agent's quota does not hold it. */
+  adopt(request: AdoptRequest): Promise<RecordRow>
+  /** Removes the records of a set, and its hold on their base. */
+  release(agentId: string, setId: string): Promise<void>
+}
+
+export function createAttemptRecords({
+  db,
+  clock,
+  history,
+  uses,
+}: {
+  db: Db
+  clock: Pick<Clock, 'now'>
+  history: WorkspaceHistory
+  uses: HistoryUses
+}): AttemptRecords {
+  const store = historyStore(db)
+  /** So that several attempts do not exceed the quota together. */
+  const turns = createTurnsByKey()
+
+  async function adopt({ from, agentId, id, baseId, setId }: AdoptRequest): Promise<RecordRow> {
+    const existing = await store.record(agentId, id)
+    if (existing) return existing
+    const record = await store.record(from.agentId, from.recordId)
+    if (!record) throw new UnknownRecord(from.recordId)
+    const agent = storeName(agentId)
+    await history.copy({ agent: storeName(from.agentId), record: record.id }, { agent, record: id })
+    const { used_bytes, quota_bytes } = await uses.measure(agentId)
+    if (quota_bytes > 0 && used_bytes > quota_bytes) {
+      await history.remove(agent, [id])
+      throw new HistoryFull()
+    }
+    const { number: _, ...columns } = record
+    return store.insertAttempt({
+      ...columns,
+      ...countsOf(await history.changes(agent, baseId, id)),
+      ...{ id, agent_id: agentId, reason: 'attempt', created_at: timestamp(clock.now()) },
+      ...{ base_id: baseId, source_id: null, pinned: 0, pinned_by: null, attempt_set_id: setId },
+    })
+  }
+
+  return {
+    adopt: (request) => turns(request.agentId, () => adopt(request)),
+    async release(agentId, setId) {
+      const deleted = await db.atomically((tx) => historyStore(tx).releaseSet(setId))
+      await history.remove(storeName(agentId), deleted)
+      if (deleted.length > 0) await uses.measure(agentId)
+    },
+  }
+}
