@@ -46,7 +46,8 @@ const fleet = createFleetExecutions({
   agentAccess: {
     accessibleAgents: async (caller) => reachedBy(caller.kind === 'session' ? caller.user.id : ''),
   },
-  effectiveParallel: async () => 3,
+  hiddenAgents: async () => [],
+    effectiveParallel: async () => 3,
   scheduleCounts: async () => new Map(),
   breakers: { dispatchStates: async () => new Map() },
   accountIdOf: async () => null,

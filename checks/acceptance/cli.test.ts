@@ -215,6 +215,7 @@ describe('keys and other clients', () => {
         `shares ${agent}`,
         `history ${agent}`,
         `loops ${agent}`,
+        `attempts ${agent}`,
         `task ${agent} [[reply:fine]]`,
       ],
     ]

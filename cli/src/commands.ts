@@ -14,6 +14,7 @@ import { images } from './images.ts'
 import { keys } from './keys.ts'
 import { login, logout, servers } from './login.ts'
 import { logs } from './logs.ts'
+import { attempts } from './attempts.ts'
 import { loops } from './loops.ts'
 import { mcpConfig } from './mcp-config.ts'
 import { model } from './model.ts'
@@ -55,6 +56,7 @@ export const commands: Command[] = [
   copy,
   ssh,
   schedules,
+  attempts,
   loops,
   skills,
   notifications,

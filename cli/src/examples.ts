@@ -21,6 +21,13 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   task: [
     'roost task scout "List the open questions in the README"',
     'roost task scout --async --timeout 3600 "Update the report"',
+    'roost task scout "Fix the failing test" --attempts claude-code,codex --check "npm test" --pick best-check',
+  ],
+  attempts: [
+    'roost attempts scout',
+    'roost attempts show scout SET_ID',
+    'roost attempts keep scout SET_ID 2',
+    'roost attempts discard scout SET_ID --yes',
   ],
   runs: [
     'roost runs scout --status failed',

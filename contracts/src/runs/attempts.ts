@@ -301,7 +301,7 @@ export const deleteAttempts = endpoint({
   id: 'deleteAttempts',
   method: 'DELETE',
   path: `${path}/{set}`,
-  summary: 'Discard a set and delete it',
+  summary: 'Delete a set that has ended',
   description: 'The runs of its attempts stay in the list of runs.',
   tag,
   access,

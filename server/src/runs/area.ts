@@ -14,6 +14,7 @@ import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
 import { type AgentView, createAgentView } from './agent-view/index.ts'
 import { analyticsRoutes, createAnalytics } from './analytics/index.ts'
+import { type AttemptsDeps, attemptRoutes, createAttemptSpending, createAttempts } from './attempts/index.ts'
 import {
   type Breakers,
   breakerRoutes,
@@ -109,7 +110,7 @@ export function createRunRecords(deps: RunRecordsDeps): RunRecords {
     ...{ db, clock, events, link, live, hooks, keepaliveSeconds },
     accountName: deps.accountName,
   })
-  const spendCaps = createSpendCaps({ db, clock, events })
+  const spendCaps = createSpendCaps({ db, clock, events, attempts: createAttemptSpending({ db }) })
   const providerSubscriptions = createProviderSubscriptions(deps)
   const prices = createPrices(deps)
   return {
@@ -164,14 +165,19 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
       | 'ask'
       | 'connectors'
       | 'history'
+      | 'agentManagement'
+      | 'forks'
     >
+    leases: AttemptsDeps['leases']
+    users: AttemptsDeps['users']
+    workspaceHistory: AttemptsDeps['workspaceHistory']
   }
 
 export type RunsArea = {
   dispatch: Dispatch
   playbooks: Playbooks
   /**
-   * Ends every loop of the agent and cancels every open run; returns the number of runs. The agent is not
+   * Ends every loop and every attempt of the agent, and cancels every open run; returns the number of runs. The agent is not
    * notified, because it is stopped next.
    */
   halt(agentId: string, by: SignedIn): Promise<number>
@@ -235,18 +241,31 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   works.register(loops.workState)
   const playbooks = createPlaybooks(agents)
   const queue = createQueue({ db, settle: executions.settle })
+  const hiddenAgents = async () =>
+    (await agentRecords.everyRow()).flatMap(({ id, attempt_set_id }) => (attempt_set_id === null ? [] : id))
   const fleet = createFleetExecutions({
     ...deps,
+    hiddenAgents,
     agentAccess: agents.agentAccess,
     effectiveParallel: settings.effectiveParallel,
     breakers,
   })
   const costs = createFleetCosts({
     ...deps,
+    hiddenAgents,
     agentAccess: agents.agentAccess,
     dailyCaps: records.spendCaps.daily,
   })
 
+  const attempts = createAttempts({
+    ...{ db, clock, log, dispatch, hooks },
+    ...{ events: deps.events, leases: deps.leases, users: deps.users },
+    link: records.link,
+    isConnected: records.link.isConnected,
+    ...{ agentRecords, agentManagement: agents.agentManagement, agentHooks: agents.hooks },
+    ...{ forks: agents.forks, history: agents.history, workspaceHistory: deps.workspaceHistory },
+    secretsOf: agents.runContexts.secrets,
+  })
   const sweeps = { ...deps, settings: deps.platformSettings }
 
   return {
@@ -255,6 +274,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     removeRuns: createRunRemoval({ ...deps, hooks }),
     async halt(agentId, by) {
       await loops.halt(agentId)
+      await attempts.halt(agentId)
       return queue.cancelOpen(agentId, by)
     },
     routes: [
@@ -278,6 +298,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...dispatchRoutes(dispatch, executions),
       ...taskRoutes(tasks),
       ...playbookRoutes({ playbooks, tasks, agentRecords }),
+      ...attemptRoutes(attempts),
       ...fanOutRoutes(fanOuts, { clock, everySeconds: records.keepaliveSeconds }),
       ...loopRoutes(loops),
       ...queueRoutes(queue),
@@ -286,11 +307,13 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
       ...records.providerSubscriptions.loops,
       ...dispatch.loops,
       ...fanOuts.loops,
+      ...attempts.loops,
       ...loops.loops,
       logRetention(sweeps),
       runRetention({ ...sweeps, hooks, events: deps.events }),
     ],
     async close() {
+      await attempts.close()
       await fanOuts.settled()
       await loops.close()
     },

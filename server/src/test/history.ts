@@ -55,7 +55,7 @@ export async function insertRecord(
   return store.insert({
     ...{ id, agent_id: agentId, reason: 'after_run', created_at: '2026-01-05T07:00:00.000Z' },
     ...{ base_id: base?.id ?? null, source_id: null, is_changed: 1, received_bytes: 0, rules: null },
-    ...{ added: 0, changed: 0, deleted: 0, renamed: 0, pinned: 0, pinned_by: null },
+    ...{ added: 0, changed: 0, deleted: 0, renamed: 0, pinned: 0, pinned_by: null, attempt_set_id: null },
     ...{ left_out: JSON.stringify(leftOut), left_out_count: leftOut.length },
     ...fields,
   })

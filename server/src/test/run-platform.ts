@@ -14,6 +14,7 @@ import type { Db } from '../ports/database/port.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import { type Log, silentLog } from '../ports/log.ts'
+import { createAttemptSpending } from '../runs/attempts/index.ts'
 import { createDispatchBreaker } from '../runs/breaker/index.ts'
 import { type Broker, createBroker } from '../runs/broker/index.ts'
 import {
@@ -108,7 +109,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   const principals = new Map<string, Resolved>()
   const { providerKey = 'provider-key-1' } = options
   const runtime: RunPlatform['runtime'] = { name: 'claude-code' }
-  const spendCaps = createSpendCaps({ db, clock, events })
+  const spendCaps = createSpendCaps({ db, clock, events, attempts: createAttemptSpending({ db }) })
   const keyOf = () => (providerKey === null ? null : secret(providerKey))
   const providerSubscriptions = createProviderSubscriptions({
     db,

@@ -43,6 +43,7 @@ forEachDialect((_, open) => {
         ...{ id: `r${state.count}`, agent_id: agentId, reason, created_at: clock.now().toISOString() },
         ...{ base_id: null, source_id: null, is_changed: 1, added: 0, changed: 0, deleted: 0, renamed: 0 },
         ...{ received_bytes: 0, rules: null, left_out: '[]', left_out_count: 0, pinned: 0, pinned_by: null },
+        attempt_set_id: null,
       })
       return { record, isNew: true }
     }

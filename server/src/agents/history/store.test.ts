@@ -11,7 +11,7 @@ function recordOf(agent_id: string, id: string, patch: Partial<RecordRow> = {}):
   return {
     ...{ id, agent_id, reason: 'after_run', created_at: at(0), base_id: null, source_id: null },
     ...{ is_changed: 1, added: 1, changed: 2, deleted: 3, renamed: 4, received_bytes: 5_000_000_000 },
-    ...{ left_out: '[]', left_out_count: 0, rules: null, pinned: 0, pinned_by: null },
+    ...{ left_out: '[]', left_out_count: 0, rules: null, pinned: 0, pinned_by: null, attempt_set_id: null },
     ...patch,
   }
 }

@@ -14,7 +14,7 @@ const maxAgeMs = 15_000
  * Other processes are notified over a topic, and reload everything every 15 s while they are read.
  */
 export type AgentRecords = {
-  /** Agents visible to callers, newest first. */
+  /** Agents visible to callers, newest first. Forks of attempts are found only by their id. */
   all(): Promise<readonly Agent[]>
   byName(name: string): Promise<Agent | null>
   byId(id: string): Promise<Agent | null>
@@ -151,12 +151,13 @@ export function createAgentRecords({ db, ephemeral, clock }: AgentRecordsDeps): 
 }
 
 function index(rows: readonly Agent[]): Cache {
-  const ready = rows.filter((agent) => agent.state === 'ready')
+  const created = rows.filter((agent) => agent.state === 'ready')
+  const ready = created.filter((agent) => agent.attempt_set_id === null)
   return {
     rows,
     ready,
     byName: new Map(ready.map((agent) => [agent.name, agent])),
-    byId: new Map(ready.map((agent) => [agent.id, agent])),
+    byId: new Map(created.map((agent) => [agent.id, agent])),
   }
 }
 

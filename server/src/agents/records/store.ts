@@ -96,6 +96,7 @@ export function agentStore(executor: Executor) {
         .select((e) => e.fn.countAll<number | string>().as('count'))
         .where('owner_id', '=', ownerId)
         .where('is_system', '=', 0)
+        .where('attempt_set_id', 'is', null)
         .executeTakeFirstOrThrow()
       return Number(row.count)
     },

@@ -19,6 +19,8 @@ export type EventView = 'whole' | 'reduced' | null
 export function viewFor(viewer: Viewer, event: StoredEvent, agents: readonly (Agent | null)[]): EventView {
   const { caller } = viewer
   const isAdmin = seesEverything(caller)
+  // Forks of attempts are shown only as part of their set.
+  if (agents.some((agent) => agent?.attempt_set_id)) return null
   if (event.audience === 'admin' && !isAdmin) return null
   // Not even admins see private events of other people.
   if (event.visible_to_user_id !== undefined && !isPerson(caller, event.visible_to_user_id)) return null

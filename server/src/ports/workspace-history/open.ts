@@ -20,6 +20,7 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     changes: async (agent, from, to) => (await store()).changes(agent, from, to),
     use: async (agent) => (await store()).use(agent),
     size: async () => (await store()).size(),
+    copy: async (from, to) => (await store()).copy(from, to),
     records: async () => (await store()).records(),
     remove: async (agent, records) => (await store()).remove(agent, records),
     collect: async () => (await store()).collect(),

@@ -42,7 +42,7 @@ export {
   refuseForeignRun,
 } from './service.ts'
 export type { Ending, Settle } from './settle.ts'
-export { spendStore } from './spend-store.ts'
+export { type Spent, spendStore } from './spend-store.ts'
 export {
   type EndPatch,
   type ExecutionRow,

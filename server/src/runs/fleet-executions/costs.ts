@@ -38,6 +38,8 @@ export type FleetCostsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   agentAccess: Pick<AgentAccess, 'accessibleAgents'>
+  /** See `createScope`. */
+  hiddenAgents(): Promise<readonly string[]>
   /** E-mail address or name of an account; null for a deleted one. */
   accountName(userId: string): Promise<string | null>
   dailyCaps(agents: { id: string; name: string }[]): Promise<Omit<CostLimit, 'kind'>[]>
@@ -51,7 +53,7 @@ const topRuns = 10
 export function createFleetCosts({ db, clock, agentAccess, ...deps }: FleetCostsDeps): FleetCosts {
   const store = costStore(db)
   const runs = fleetStore(db)
-  const { narrowed } = createScope({ agentAccess, store: runs })
+  const { narrowed } = createScope({ ...deps, agentAccess, store: runs })
 
   async function namesOf(group: CostGrouping, keys: readonly string[], { accessible }: Scope) {
     if (group === 'agent') return agentNames(keys, accessible)

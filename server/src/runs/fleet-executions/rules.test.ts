@@ -20,12 +20,13 @@ const agents = [
 const now = new Date('2026-01-05T08:30:00.000Z')
 
 test('an admin sees all runs, others those of their agents, a key with less access only its own', () => {
-  assert.equal(visibleTo({ isAdmin: true, keyId: null, agents }), 'all')
-  assert.deepEqual(visibleTo({ isAdmin: false, keyId: null, agents: agents.slice(0, 1) }), {
+  assert.equal(visibleTo({ isAdmin: true, keyId: null, agents, hidden: [] }), 'all')
+  assert.deepEqual(visibleTo({ isAdmin: true, keyId: null, agents, hidden: ['f'] }), { except: ['f'] })
+  assert.deepEqual(visibleTo({ isAdmin: false, keyId: null, agents: agents.slice(0, 1), hidden: [] }), {
     agentIds: ['a1'],
     own: null,
   })
-  assert.deepEqual(visibleTo({ isAdmin: false, keyId: 'k', agents }), {
+  assert.deepEqual(visibleTo({ isAdmin: false, keyId: 'k', agents, hidden: ['f'] }), {
     agentIds: ['a1'],
     own: { agentIds: ['a2'], keyId: 'k' },
   })

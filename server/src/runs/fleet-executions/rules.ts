@@ -10,9 +10,10 @@ import { spansBetween } from '../../kit/calendar.ts'
 import { Fault } from '../../kit/fault.ts'
 import { successRate } from '../../kit/figures.ts'
 
-/** The runs that a caller sees. `all` includes those of deleted agents. */
+/** The runs that a caller sees. `all` includes those of deleted agents, and so does `except`. */
 export type Visible =
   | 'all'
+  | { except: readonly string[] }
   | {
       agentIds: readonly string[]
       /** Of these agents, only the runs that the key started. */
@@ -24,10 +25,12 @@ export type Sight = {
   isAdmin: boolean
   keyId: string | null
   agents: readonly { id: string; ownRunsOnly: boolean }[]
+  /** Forks of attempts. */
+  hidden: readonly string[]
 }
 
-export function visibleTo({ isAdmin, keyId, agents }: Sight): Visible {
-  if (isAdmin) return 'all'
+export function visibleTo({ isAdmin, keyId, agents, hidden }: Sight): Visible {
+  if (isAdmin) return hidden.length === 0 ? 'all' : { except: hidden }
   const idsOf = (own: boolean) => agents.filter(({ ownRunsOnly }) => ownRunsOnly === own).map(({ id }) => id)
   return { agentIds: idsOf(false), own: keyId === null ? null : { agentIds: idsOf(true), keyId } }
 }

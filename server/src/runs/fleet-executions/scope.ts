@@ -11,14 +11,18 @@ export type Scope = { accessible: ResolvedAgent[]; visible: Visible }
 export function createScope({
   agentAccess,
   store,
+  hiddenAgents,
 }: {
   agentAccess: Pick<AgentAccess, 'accessibleAgents'>
+  /** Ids of forks of attempts, whose runs nobody sees until they belong to the source. */
+  hiddenAgents(): Promise<readonly string[]>
   store: Pick<ReturnType<typeof fleetStore>, 'deletedAgents'>
 }) {
   async function scopeOf(caller: SignedIn): Promise<Scope> {
     const accessible = await agentAccess.accessibleAgents(caller)
     const visible = visibleTo({
       isAdmin: isAdmin(caller),
+      hidden: await hiddenAgents(),
       keyId: caller.kind === 'key' ? caller.key.id : null,
       agents: accessible.map(({ agent, relation }) => ({
         id: agent.id,
@@ -40,6 +44,7 @@ export function createScope({
       if (found) {
         const visible = visibleTo({
           isAdmin: false,
+          hidden: [],
           keyId: caller.kind === 'key' ? caller.key.id : null,
           agents: [{ id: found.agent.id, ownRunsOnly: seesOwnRunsOnly(caller, found.relation) }],
         })

@@ -89,6 +89,8 @@ export type FleetExecutionsDeps = {
   db: Db
   clock: Pick<Clock, 'now'>
   agentAccess: Pick<AgentAccess, 'accessibleAgents'>
+  /** See `createScope`. */
+  hiddenAgents(): Promise<readonly string[]>
   effectiveParallel(agent: Agent): Promise<number>
   /** Agents without schedules are omitted. */
   scheduleCounts(agentIds: string[]): Promise<ReadonlyMap<string, ScheduleCounts>>
@@ -107,7 +109,7 @@ export function createFleetExecutions({
 }: FleetExecutionsDeps): FleetExecutions {
   const store = fleetStore(db)
 
-  const { scopeOf, narrowed } = createScope({ agentAccess, store })
+  const { scopeOf, narrowed } = createScope({ ...deps, agentAccess, store })
 
   /** The ids of a person that a filter names by id, address or user name. Runs of guests have the address as id. */
   async function personFilter(text: string | undefined): Promise<string[] | undefined> {

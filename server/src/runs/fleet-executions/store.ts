@@ -259,7 +259,9 @@ export function conditions(columns: Columns, filter: RunFilter) {
   ]
 }
 
-function isVisible(columns: Columns, { agentIds, own }: Exclude<Visible, 'all'>) {
+function isVisible(columns: Columns, visible: Exclude<Visible, 'all'>) {
+  if ('except' in visible) return columns('agent_id', 'not in', [...visible.except])
+  const { agentIds, own } = visible
   const full = agentIds.length === 0 ? [] : [columns('agent_id', 'in', [...agentIds])]
   if (!own || own.agentIds.length === 0) return columns.or(full)
   const started = columns('agent_id', 'in', [...own.agentIds]).and('source_mcp_key_id', '=', own.keyId)

@@ -3,4 +3,4 @@
  * metered spend reaches a cap, no further model request starts. The broker asks before it sends a request.
  */
 export { spendCapRoutes } from './routes.ts'
-export { createSpendCaps, type SpendCaps } from './service.ts'
+export { type AttemptSpending, createSpendCaps, type SpendCaps } from './service.ts'

@@ -2,7 +2,7 @@ import type { SpendCap } from '@roost/contracts/runs/spend-caps'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { dollars, spendStore } from '../executions/index.ts'
+import { dollars, type Spent, spendStore } from '../executions/index.ts'
 import { type Caps, dayOf, microsOf, reachedCap } from './rules.ts'
 import { spendCapStore } from './store.ts'
 
@@ -24,6 +24,14 @@ export type SpendCaps = {
   refusal(run: { agentId: string; executionId: string }): Promise<string | null>
 }
 
+/** Costs of attempts. They count for the agent that they were forked from. */
+export type AttemptSpending = {
+  /** The set of a fork; null for every other agent. */
+  ofFork(agentId: string): Promise<{ sourceId: string; maxMicros: number; spentMicros: number } | null>
+  /** Cost of an agent's forks whose runs are not yet its own. */
+  ofSource(agentId: string): Promise<Spent>
+}
+
 export type DailyCap = {
   agent_name: string
   daily_usd: number
@@ -37,12 +45,20 @@ export function createSpendCaps({
   db,
   clock,
   events,
+  attempts,
 }: {
   db: Db
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
+  attempts: AttemptSpending
 }): SpendCaps {
-  const spentToday = (agentId: string) => spendStore(db).ofAgent(agentId, dayOf(clock.now()))
+  async function spentToday(agentId: string): Promise<Spent> {
+    const [own, forks] = await Promise.all([
+      spendStore(db).ofAgent(agentId, dayOf(clock.now())),
+      attempts.ofSource(agentId),
+    ])
+    return { micros: own.micros + forks.micros, isEstimated: own.isEstimated || forks.isEstimated }
+  }
 
   async function view({ id, name }: NamedAgent): Promise<SpendCap> {
     const [caps, today] = await Promise.all([spendCapStore(db).of(id), spentToday(id)])
@@ -61,8 +77,9 @@ export function createSpendCaps({
     async daily(agents) {
       const caps = await spendCapStore(db).daily()
       const capped = agents.filter(({ id }) => caps.has(id))
-      const ids = capped.map(({ id }) => id)
-      const today = await spendStore(db).ofAgents(ids, dayOf(clock.now()))
+      const today = new Map(
+        await Promise.all(capped.map(async ({ id }) => [id, await spentToday(id)] as const)),
+      )
       return capped.map(({ id, name }) => ({
         agent_name: name,
         daily_usd: (caps.get(id) ?? 0) / 1_000_000,
@@ -83,11 +100,15 @@ export function createSpendCaps({
       return view(agent)
     },
     async refusal({ agentId, executionId }) {
-      const caps = await spendCapStore(db).of(agentId)
+      const set = await attempts.ofFork(agentId)
+      if (set && set.spentMicros >= set.maxMicros)
+        return `The attempts have reached their cost cap together: ${of(set.spentMicros, set.maxMicros)}`
+      const payerId = set?.sourceId ?? agentId
+      const caps = await spendCapStore(db).of(payerId)
       if (!caps) return null
       const [run, today] = await Promise.all([
         caps.per_run_micros === null ? 0 : spendStore(db).ofRun(executionId),
-        caps.daily_micros === null ? 0 : spentToday(agentId).then(({ micros }) => micros),
+        caps.daily_micros === null ? 0 : spentToday(payerId).then(({ micros }) => micros),
       ])
       switch (reachedCap(caps, { run, today })) {
         case 'run':

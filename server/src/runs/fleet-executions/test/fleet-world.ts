@@ -137,6 +137,7 @@ export async function start(open: OpenTestDb, rows: Partial<ExecutionRow>[] = ru
     isConnectorOn: async () => true,
   })
   const fleet = createFleetExecutions({
+    hiddenAgents: async () => [],
     db,
     clock,
     agentAccess,
@@ -147,6 +148,7 @@ export async function start(open: OpenTestDb, rows: Partial<ExecutionRow>[] = ru
       ['ann', 'ben', 'cid'].find((id) => login === id || login === `${id}@example.org`) ?? null,
   })
   const costs = createFleetCosts({
+    hiddenAgents: async () => [],
     db,
     clock,
     agentAccess,

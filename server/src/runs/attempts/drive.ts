@@ -1,0 +1,497 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import type { AttemptSetStatus } from '@roost/contracts/runs/attempts'
+import type { Forks } from '../../agents/forks/index.ts'
+import { type AgentHistory, historyStore, reasonOf, storeName } from '../../agents/history/index.ts'
+import type { AgentManagement } from '../../agents/management/index.ts'
+import { type Agent, type AgentRecords, agentStore } from '../../agents/records/index.ts'
+import { createFollowUps } from '../../background/follow-ups.ts'
+import type { Lease, Leases } from '../../foundation/leases/index.ts'
+import type { Outbox } from '../../foundation/outbox/index.ts'
+import type { SessionCaller } from '../../identity/access/index.ts'
+import { callerUser, type Users } from '../../identity/users/index.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import { maskText } from '../../kit/mask-secrets.ts'
+import { type AgentLink, LinkFault } from '../../ports/agent-link/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { HistoryFull, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { type Dispatch, readSource } from '../dispatch/index.ts'
+import { executionStore, isFinal } from '../executions/index.ts'
+import { bestOf, expiryOf, isEnded } from './rules.ts'
+import { type AttemptRow, attemptStore, type SetRow } from './store.ts'
+import type { CheckResult, RunOptions } from './tables.ts'
+import { checkResultOf, costOf } from './view.ts'
+
+export type DriveDeps = {
+  db: Db
+  clock: Clock
+  log: Pick<Log, 'info' | 'warn'>
+  events: Pick<Outbox, 'append'>
+  leases: Pick<Leases, 'take' | 'renew' | 'release'>
+  users: Pick<Users, 'find'>
+  link: Pick<AgentLink, 'call'>
+  agentRecords: Pick<AgentRecords, 'byId' | 'everyRow'>
+  agentManagement: Pick<AgentManagement, 'remove'>
+  forks: Forks
+  history: Pick<AgentHistory, 'make' | 'attempts' | 'restores'>
+  workspaceHistory: Pick<WorkspaceHistory, 'remove'>
+  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
+  /** Values to mask in the output of checks. */
+  secretsOf(agentId: string): Promise<readonly string[]>
+}
+
+export type Keep = (
+  set: SetRow,
+  request: {
+    number: number
+    by: SessionCaller
+    overwrite: boolean
+    whenBusy: 'wait' | 'stop' | 'refuse'
+  },
+) => Promise<void>
+
+/** The state changed meanwhile: another process goes on, or the attempt was cancelled. */
+class Stale extends Error {}
+
+const leaseSeconds = 10
+export const everySeconds = 2
+/** An agent whose link is down, or whose program starts again. */
+const recordPatienceMs = 5 * 60_000
+const basePatienceMs = 2 * 60_000
+/** Added to the limit of a check, for a link that is down. */
+const checkPatienceMs = 2 * 60_000
+/** A restore is stored right after the set names it. */
+const restorePatienceMs = 60_000
+const closeMs = 5000
+const maxRecordsRead = 1000
+
+/**
+ * Drives sets of attempts from state to state. The process with a set's lease does it; after a kill another one goes on
+ * from the rows. Every step can be repeated.
+ */
+export function createDrive(deps: DriveDeps, keep: Keep) {
+  const { db, clock, log, history } = deps
+  const store = attemptStore(db)
+  const holder = randomUUID()
+  const closing = new AbortController()
+  const held = new Map<string, Lease>()
+  /** Long steps of this process, by set and attempt. */
+  const jobs = new Map<string, Promise<void>>()
+  const now = () => timestamp(clock.now())
+  const ageMs = (at: string) => clock.now().getTime() - Date.parse(at)
+
+  const followUps = createFollowUps({ look: drive, failed: logFailure })
+
+  function logFailure(id: string, error: unknown): void {
+    log.warn({ err: error, attempt_set: id }, 'a set of attempts was not driven; will retry')
+  }
+
+  async function changeSet(set: SetRow, patch: Partial<SetRow>): Promise<boolean> {
+    const source = await deps.agentRecords.byId(set.agent_id)
+    return db.atomically(async (tx) => {
+      if (!(await attemptStore(tx).changeSet(set, { ...patch, updated_at: now() }))) return false
+      await announce(tx, source, { ...set, ...patch })
+      return true
+    })
+  }
+
+  /** Tells the owner of the source, and the account that started the set. */
+  async function announce(tx: Tx, source: Agent | null, set: SetRow): Promise<void> {
+    if (!source) return
+    const { id: attempt_set_id, status } = set
+    for (const userId of new Set([source.owner_id, set.created_by ?? source.owner_id])) {
+      const of = { agent_names: [source.name], agent_ids: [source.id], visible_to_user_id: userId }
+      const event = { type: 'attempts.changed', ...of, fields: { attempt_set_id, status } }
+      await deps.events.append(tx, event, clock.now())
+    }
+  }
+
+  /** Throws `Stale`. */
+  async function moveAttempt(
+    set: SetRow,
+    attempt: AttemptRow,
+    patch: Partial<AttemptRow>,
+    also?: (tx: Tx) => Promise<unknown>,
+  ): Promise<AttemptRow> {
+    const source = await deps.agentRecords.byId(set.agent_id)
+    await deps.dispatch.transaction(async (tx) => {
+      if (!(await attemptStore(tx).changeAttempt(attempt, { ...patch, updated_at: now() }))) throw new Stale()
+      await announce(tx, source, set)
+      await also?.(tx)
+    })
+    return { ...attempt, ...patch }
+  }
+
+  async function isHeld(id: string): Promise<boolean> {
+    const lease = held.get(id)
+    if (lease && (await deps.leases.renew(lease, leaseSeconds))) return true
+    const taken = await deps.leases.take(`attempts:${id}`, holder, leaseSeconds)
+    if (taken) held.set(id, taken)
+    else held.delete(id)
+    return taken !== null
+  }
+
+  async function drive(id: string): Promise<void> {
+    if (closing.signal.aborted) return
+    const set = await store.find(id)
+    if (!set || set.ended_at !== null || !(await isHeld(id))) return
+    const attempts = await store.attempts([id])
+    switch (set.status) {
+      case 'recording':
+        return begin(id, () => record(set))
+      case 'working':
+        for (const attempt of attempts)
+          if (!isEnded(attempt.status)) begin(`${id}:${attempt.number}`, () => work(set, attempt))
+        return begin(`${id}:forks`, () => settleForks(set))
+      case 'done':
+        if (set.done_at && clock.now() >= expiryOf(set.done_at)) {
+          await changeSet(set, { status: 'discarded', message: 'No attempt was kept in time.' })
+          followUps.soon(id)
+        }
+        return
+      case 'keeping':
+        return settleKeep(set)
+      case 'kept':
+      case 'discarded':
+      case 'failed':
+        return begin(id, () => finish(set))
+    }
+  }
+
+  /** Starts a step, unless it is running in this process. A step returns false if it waits for something. */
+  function begin(key: string, step: () => Promise<boolean>): void {
+    if (jobs.has(key)) return
+    const [id = ''] = key.split(':')
+    const job = step()
+      .catch((error: unknown) => {
+        if (!(error instanceof Stale)) logFailure(key, error)
+        return false
+      })
+      .then((isDone) => {
+        jobs.delete(key)
+        // A failed step is retried by the loop.
+        if (isDone && !closing.signal.aborted) followUps.soon(id)
+      })
+    jobs.set(key, job)
+  }
+
+  async function record(set: SetRow): Promise<boolean> {
+    try {
+      const { record: base } = await history.make(set.agent_id, {
+        reason: () => 'demand',
+        signal: closing.signal,
+      })
+      await historyStore(db).holdFor(set.id, base.id)
+      return changeSet(set, { status: 'working', base_record_id: base.id })
+    } catch (error) {
+      if (closing.signal.aborted) throw error
+      const reason = reasonOf(error)
+      if (reason === null && ageMs(set.created_at) < basePatienceMs) throw error
+      const message = `The workspace could not be recorded: ${reason ?? 'agent_unreachable'}.`
+      log.warn({ err: error, attempt_set: set.id }, 'the base of attempts was not recorded')
+      return changeSet(set, { status: 'failed', message })
+    }
+  }
+
+  async function callerOf({ created_by }: SetRow): Promise<SessionCaller | null> {
+    const account = created_by === null ? null : await deps.users.find(created_by)
+    if (!account || account.suspended_at) return null
+    const session = { jti: 'attempts', mode: 'admin' as const, expires_at: now() }
+    return { kind: 'session', user: callerUser(account), session }
+  }
+
+  /** Takes the next steps of an attempt, until it waits for its run. */
+  async function work(set: SetRow, attempt: AttemptRow): Promise<boolean> {
+    switch (attempt.status) {
+      case 'waiting':
+      case 'forking':
+        return fork(set, attempt)
+      case 'running':
+        return lookAtRun(set, attempt)
+      case 'recording':
+        return recordAttempt(set, attempt)
+      case 'checking':
+        return check(set, attempt)
+      case 'done':
+      case 'failed':
+      case 'cancelled':
+        return false
+    }
+  }
+
+  async function failAttempt(set: SetRow, attempt: AttemptRow, error: string): Promise<boolean> {
+    await moveAttempt(set, attempt, { status: 'failed', error })
+    return true
+  }
+
+  async function fork(set: SetRow, attempt: AttemptRow): Promise<boolean> {
+    const known = attempt.agent_name === null ? null : await agentStore(db).byName(attempt.agent_name)
+    if (known?.state === 'ready' && known.attempt_set_id === set.id) return start(set, attempt, known)
+    // The name of an interrupted fork is not used again: what is left of it is removed.
+    const name = `attempt-${randomBytes(6).toString('hex')}`
+    const forking = await moveAttempt(set, attempt, { status: 'forking', agent_name: name })
+    let made: Agent | null = null
+    try {
+      made = await makeFork(set, attempt, name)
+    } catch (error) {
+      if (closing.signal.aborted) throw error
+      log.warn({ err: error, attempt_set: set.id, attempt: attempt.number }, 'a fork could not be made')
+      const detail = error instanceof Fault ? error.message : 'The fork could not be made.'
+      return failAttempt(set, forking, detail)
+    }
+    return start(set, forking, made)
+  }
+
+  async function makeFork(set: SetRow, { runtime, model }: AttemptRow, name: string): Promise<Agent> {
+    const [caller, source] = await Promise.all([callerOf(set), deps.agentRecords.byId(set.agent_id)])
+    if (!caller) throw new Fault('access_recheck_failed', 'The account that started it is gone or suspended.')
+    if (!source) throw new Fault('agent_not_found')
+    await deps.forks.fork(caller, source, {
+      name,
+      from: { type: 'record', id: set.base_record_id ?? '' },
+      ...{ with_schedules: false, with_credentials: true, attempt_set_id: set.id },
+      ...(runtime === null || runtime === source.runtime ? {} : { runtime: runtime as Agent['runtime'] }),
+      ...(model === null ? {} : { runtime_model: model }),
+    })
+    const fork = await agentStore(db).byName(name)
+    if (!fork) throw new Fault('agent_not_found', 'The fork was removed.')
+    return fork
+  }
+
+  /** The run and the state that names it are stored together. */
+  async function start(set: SetRow, attempt: AttemptRow, fork: Agent): Promise<boolean> {
+    const options = JSON.parse(set.run_options) as RunOptions
+    const executionId = newId()
+    try {
+      const context = await deps.dispatch.checkAgent(fork.id)
+      const running = { status: 'running' as const, agent_id: fork.id, execution_id: executionId }
+      await moveAttempt(set, attempt, running, (tx) =>
+        deps.dispatch.enqueue(tx, context, {
+          ...{ executionId, agentId: fork.id, kind: 'task', triggeredBy: options.triggered_by },
+          message: attempt.message,
+          source: readSource(set.source),
+          timeoutSeconds: options.timeout_seconds,
+          allowedTools: options.allowed_tools,
+        }),
+      )
+      return true
+    } catch (error) {
+      if (closing.signal.aborted || !(error instanceof Fault)) throw error
+      return failAttempt(set, attempt, error.message)
+    }
+  }
+
+  async function lookAtRun(set: SetRow, attempt: AttemptRow): Promise<boolean> {
+    const run = await executionStore(db).byId(attempt.execution_id ?? '')
+    if (!run) return failAttempt(set, attempt, 'Its run was removed.')
+    if (!isFinal(run.status)) return false
+    await moveAttempt(set, attempt, { status: 'recording', record_id: randomUUID() })
+    return true
+  }
+
+  async function recordAttempt(set: SetRow, attempt: AttemptRow): Promise<boolean> {
+    const { agent_id: agentId, record_id: id, execution_id: executionId } = attempt
+    const run = await executionStore(db).byId(executionId ?? '')
+    const isSuccess = run?.status === 'success'
+    try {
+      const { record: made } = await history.make(agentId ?? '', {
+        reason: () => 'after_run',
+        signal: closing.signal,
+      })
+      const from = { agentId: agentId ?? '', recordId: made.id }
+      const baseId = set.base_record_id ?? ''
+      const adopted = await history.attempts.adopt({
+        ...{ from, agentId: set.agent_id, id: id ?? '', baseId, setId: set.id },
+      })
+      const { added, changed, deleted, renamed } = adopted
+      const changes = JSON.stringify({ added, changed, deleted, renamed })
+      const next = !isSuccess ? 'failed' : set.check_command === null ? 'done' : 'checking'
+      await moveAttempt(set, attempt, { status: next, changes })
+      return true
+    } catch (error) {
+      if (closing.signal.aborted || error instanceof Stale) throw error
+      const reason = error instanceof HistoryFull ? 'quota_full' : reasonOf(error)
+      if (reason === null && ageMs(attempt.updated_at) < recordPatienceMs) throw error
+      log.warn({ err: error, attempt_set: set.id, attempt: attempt.number }, 'an attempt was not recorded')
+      return failAttempt(set, attempt, `Its workspace could not be recorded: ${reason ?? 'agent_unreachable'}.`)
+    }
+  }
+
+  async function check(set: SetRow, attempt: AttemptRow): Promise<boolean> {
+    const seconds = set.check_seconds ?? 0
+    const limitMs = seconds * 1000 + checkPatienceMs
+    let result: CheckResult | null = null
+    try {
+      while (result === null) {
+        closing.signal.throwIfAborted()
+        const { state, ...answer } = await deps.link.call(
+          attempt.agent_id ?? '',
+          'check.run',
+          {
+            check_id: `${set.id}-${attempt.number}`,
+            command: set.check_command ?? '',
+            timeout_seconds: seconds,
+          },
+          { signal: closing.signal },
+        )
+        const isLate = ageMs(attempt.updated_at) > limitMs
+        if (state === 'ended') result = answer
+        else if (isLate) result = { ...answer, exit_code: null, timed_out: true }
+        else if (!(await isWorking(attempt))) return false
+      }
+    } catch (error) {
+      if (closing.signal.aborted || error instanceof Stale) throw error
+      const isFinalFault = error instanceof LinkFault
+      if (!isFinalFault && ageMs(attempt.updated_at) < limitMs) throw error
+      const output = isFinalFault ? 'The check could not be started.' : 'The agent did not answer.'
+      result = { exit_code: null, timed_out: !isFinalFault, output, truncated: false, duration_ms: 0 }
+    }
+    const secrets = await deps.secretsOf(attempt.agent_id ?? '')
+    const masked = { ...result, output: maskText(result.output, secrets) }
+    await moveAttempt(set, attempt, { status: 'done', check_result: JSON.stringify(masked) })
+    return true
+  }
+
+  async function isWorking({ set_id, number, status }: AttemptRow): Promise<boolean> {
+    return (await store.attempts([set_id])).some((each) => each.number === number && each.status === status)
+  }
+
+  /** Removes the forks of attempts that have ended; the set is done when none is left. */
+  async function settleForks(set: SetRow): Promise<boolean> {
+    const attempts = await store.attempts([set.id])
+    await removeForks(set.id, attempts)
+    if (!attempts.every(({ status }) => isEnded(status))) return false
+    const candidates = await candidatesOf(set)
+    if (candidates.every(({ hasRecord }) => !hasRecord)) {
+      const message = 'No attempt has a workspace that could be kept.'
+      return changeSet(set, { status: 'failed', message, done_at: now() })
+    }
+    const done = { status: 'done' as const, done_at: now() }
+    if (!(await changeSet(set, done))) return false
+    if (set.pick === 'best_check') await pick({ ...set, ...done })
+    return true
+  }
+
+  async function candidatesOf(set: SetRow) {
+    // Read again: the removal of a fork notes its cost.
+    const attempts = await store.attempts([set.id])
+    const runs = await store.runs(attempts.flatMap(({ execution_id }) => execution_id ?? []))
+    const durations = new Map(runs.map(({ id, duration_ms }) => [id, duration_ms]))
+    return attempts.map((attempt) => ({
+      number: attempt.number,
+      status: attempt.status,
+      hasRecord: attempt.changes !== null,
+      costMicros: costOf(attempt, new Map()).micros,
+      durationMs: durations.get(attempt.execution_id ?? '') ?? null,
+      check: checkResultOf(attempt),
+    }))
+  }
+
+  async function pick(set: SetRow): Promise<void> {
+    const number = bestOf(await candidatesOf(set), set.check_command !== null)
+    const by = await callerOf(set)
+    if (number === null || !by) {
+      await changeSet(set, { message: 'No attempt passed, so none was kept.' })
+      return
+    }
+    await keep(set, { number, by, overwrite: false, whenBusy: 'wait' }).catch((error: unknown) => {
+      if (!(error instanceof Fault)) throw error
+      return changeSet(set, { message: `Attempt ${number} could not be kept: ${error.message}` })
+    })
+  }
+
+  async function settleKeep(set: SetRow): Promise<void> {
+    const restore = await history.restores.state(set.agent_id, set.restore_id ?? '')
+    if (restore && restore.ended_at === null) return
+    if (!restore && ageMs(set.updated_at) < restorePatienceMs) return
+    const isKept = restore?.state === 'restored' || restore?.state === 'unchanged'
+    await changeSet(set, {
+      status: isKept ? 'kept' : 'done',
+      message: restore ? null : 'The platform stopped before the attempt could be kept.',
+    })
+    followUps.soon(set.id)
+  }
+
+  /** Removes everything but the rows. */
+  async function finish(set: SetRow): Promise<boolean> {
+    await store.cancelAttempts(set.id, now())
+    await removeForks(set.id, await store.attempts([set.id]))
+    await history.attempts.release(set.agent_id, set.id)
+    await changeSet(set, { ended_at: now() })
+    const lease = held.get(set.id)
+    held.delete(set.id)
+    if (lease) await deps.leases.release(lease)
+    return false
+  }
+
+  async function removeForks(setId: string, attempts: readonly AttemptRow[]): Promise<void> {
+    const working = new Set(
+      attempts.filter(({ status }) => !isEnded(status)).map(({ agent_name }) => agent_name),
+    )
+    const forks = (await deps.agentRecords.everyRow()).filter(
+      ({ attempt_set_id, name, state }) =>
+        attempt_set_id === setId && state === 'ready' && !working.has(name),
+    )
+    await Promise.all(forks.map(removeFork))
+  }
+
+  async function removeFork({ id }: Agent): Promise<void> {
+    const records = await historyStore(db).list(id, { before: null, limit: maxRecordsRead })
+    await deps.agentManagement.remove(id).catch((error: unknown) => {
+      if (!(error instanceof Fault && error.code === 'agent_not_found')) throw error
+    })
+    // Retention removes what a killed process leaves.
+    await deps.workspaceHistory.remove(
+      storeName(id),
+      records.map((record) => record.id),
+    )
+  }
+
+  /** Removes forks without a set, such as those of a deleted source. */
+  async function removeStrays(): Promise<void> {
+    const open = new Set((await store.open()).map(({ id }) => id))
+    for (const agent of await deps.agentRecords.everyRow()) {
+      const { attempt_set_id: setId, state } = agent
+      if (setId === null || state !== 'ready' || open.has(setId)) continue
+      // The row may be newer than the list of sets.
+      const set = await store.find(setId)
+      if (!set || set.ended_at !== null) await removeFork(agent)
+    }
+  }
+
+  return {
+    soon: followUps.soon,
+    announce,
+
+    /** Drives every open set of which this process has the lease, or gets it. */
+    async look(signal: AbortSignal): Promise<void> {
+      for (const { id } of await store.open()) {
+        if (signal.aborted) return
+        await drive(id).catch((error: unknown) => logFailure(id, error))
+      }
+    },
+
+    removeStrays,
+
+    /** Resolves when no step is running. */
+    async settled(): Promise<void> {
+      do {
+        await followUps.settled()
+        await Promise.all(jobs.values())
+        await followUps.settled()
+      } while (jobs.size > 0)
+    },
+
+    async close(): Promise<void> {
+      closing.abort()
+      const over = new AbortController()
+      const patience = clock.wait(closeMs, over.signal)
+      await Promise.race([Promise.all([followUps.settled(), ...jobs.values()]), patience])
+      over.abort()
+      // Another process goes on without waiting for the end of the leases.
+      await Promise.all([...held.values()].map((lease) => deps.leases.release(lease).catch(() => {})))
+    },
+  }
+}
