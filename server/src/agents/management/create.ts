@@ -58,6 +58,8 @@ export type CreateDeps = {
 export type Content = {
   /** Settings that a request for a new agent does not have. */
   columns: AgentPatch
+  /** Called before the container is created. */
+  prepare?(agent: Agent): Promise<void>
   /** Fills the workspace of the running container, before any caller sees the agent. */
   fill(agent: Agent): Promise<void>
   /** Called in the transaction that makes the agent visible. */
@@ -164,6 +166,7 @@ export function createCreate(deps: CreateDeps) {
     template: ResolvedTemplate | null,
     content: Content | undefined,
   ) {
+    await content?.prepare?.(agent)
     const brought = await lifecycle.machine.bringUp(agent)
     const { agent: started, waiting } = brought
     if (content && waiting) throw new ContainerError('start_pending', waiting.reason)
