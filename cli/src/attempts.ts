@@ -51,7 +51,7 @@ export const attempts = commandGroup(
       parameters: 'AGENT',
       summary: 'List the sets of attempts of an agent.',
       async run({ api, positionals: [name = ''], print }) {
-        const found = await api.call(listAttempts, { params: { name }, query: { limit: 50 } })
+        const found = await api.call(listAttempts, { params: { name }, query: { limit: '50' } })
         print(found, () =>
           table(
             ['id', 'status', 'attempts', 'passed', 'cost', 'created', 'task'],

@@ -7,6 +7,7 @@ import * as agentCredentials from './agents/credentials.ts'
 import * as agentDisk from './agents/disk.ts'
 import * as agentEgress from './agents/egress.ts'
 import * as agentFolders from './agents/folders.ts'
+import * as agentForks from './agents/forks.ts'
 import * as agentGit from './agents/git.ts'
 import * as agentGitRepository from './agents/git-repository.ts'
 import * as agentHealth from './agents/health.ts'
@@ -131,6 +132,7 @@ const modules: Record<string, unknown>[] = [
   agentSettings,
   agentWorkspace,
   agentHistory,
+  agentForks,
   agentRestores,
   agentCredentials,
   agentDisk,

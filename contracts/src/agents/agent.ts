@@ -183,5 +183,14 @@ export const AgentDetails = AgentRow.extend({
   disk: DiskUsage,
   /** Owner and admins only; null for others, and when nothing waits. */
   waiting: AgentWaiting.nullable(),
+  /** Owner and admins only; null for others, and for an agent that is no fork. */
+  forked_from: z
+    .object({
+      agent_name: z.string().describe('Its name now, or at the time of the fork.'),
+      can_open: z.boolean().describe('False: it was deleted, or the caller has no access to it.'),
+      record: z.string().describe('The record; it may have been removed since.'),
+      record_at: Timestamp,
+    })
+    .nullable(),
 })
 export type AgentDetails = z.output<typeof AgentDetails>

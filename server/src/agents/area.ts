@@ -19,6 +19,7 @@ import {
   internalEgressRoutes,
 } from './egress/index.ts'
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
+import { createForks, type Forks, forkRoutes } from './forks/index.ts'
 import {
   type AgentGit,
   createAgentGit,
@@ -88,6 +89,7 @@ export type AgentsArea = {
   /** The container engine of this process. */
   engine: EngineIdentity
   agentManagement: AgentManagement
+  forks: Forks
   git: AgentGit
   gitTransfers: Transfers
   /** The agents' outbound proxy, on the internal listener. */
@@ -221,6 +223,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       return agent ? gitTokens.of(agent) : null
     },
   })
+  const isWorking = async (agentId: string) => (await needs.contextOf([agentId])).get(agentId)?.busy ?? false
   const git: AgentGit = createAgentGit({
     ...deps,
     ...needs,
@@ -230,7 +233,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     transfers: gitTransfers,
     addressOf,
     secretsOf: (agentId) => secretsOf(agentId),
-    isWorking: async (agentId) => (await needs.contextOf([agentId])).get(agentId)?.busy ?? false,
+    isWorking,
   })
   hooks.onCreated(async (tx, { agent }) => {
     await git.bindNew(tx, agent)
@@ -297,6 +300,49 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     })
   }
 
+  function linkConnected(agentId: string): void {
+    health.connected(agentId)
+    disk.connected(agentId)
+    history.restores.connected(agentId)
+    inspectRepository(agentId)
+    credentialsConnected(agentId).catch((error: unknown) => {
+      log.warn({ err: error, agent_id: agentId }, 'could not update the credentials of an agent')
+    })
+    templateDelivery.connected(agentId).catch((error: unknown) => {
+      log.warn({ err: error, agent_id: agentId }, 'could not check whether an agent has its template')
+    })
+    ssh.deliver(agentId).catch((error: unknown) => {
+      log.debug(
+        { err: error, agent_id: agentId },
+        'could not deliver SSH keys; will retry when the agent reconnects',
+      )
+    })
+  }
+
+  const forks = createForks({
+    ...deps,
+    ask,
+    disk,
+    egress,
+    history,
+    hooks,
+    agentManagement,
+    isWorking,
+    linkConnected,
+  })
+  hooks.onForked(async (tx, { source, fork, by, withCredentials }) => {
+    const { username } = by.user
+    await avatars.copy(tx, source.id, fork.id)
+    await egress.copyRules(tx, source.id, fork.id, username)
+    const warnings: string[] = []
+    const bound = await egress.boundCredentials.names(tx, source.id)
+    if (withCredentials) await egress.boundCredentials.copy(tx, source.id, fork.id)
+    else for (const name of bound) warnings.push(`The bound credential "${name}" was not copied.`)
+    for (const name of await permissions.inherit(tx, { caller: by, source }, fork.id))
+      warnings.push(`The fork may not call "${name}", to which you have no access.`)
+    return { warnings }
+  })
+
   let unsubscribe = () => {}
 
   return {
@@ -312,6 +358,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     lifecycle,
     engine,
     agentManagement,
+    forks,
     git,
     gitTransfers,
     egress: egress.proxy,
@@ -324,24 +371,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ask,
     connectors,
     runContexts,
-    linkConnected(agentId) {
-      health.connected(agentId)
-      disk.connected(agentId)
-      history.restores.connected(agentId)
-      inspectRepository(agentId)
-      credentialsConnected(agentId).catch((error: unknown) => {
-        log.warn({ err: error, agent_id: agentId }, 'could not update the credentials of an agent')
-      })
-      templateDelivery.connected(agentId).catch((error: unknown) => {
-        log.warn({ err: error, agent_id: agentId }, 'could not check whether an agent has its template')
-      })
-      ssh.deliver(agentId).catch((error: unknown) => {
-        log.debug(
-          { err: error, agent_id: agentId },
-          'could not deliver SSH keys; will retry when the agent reconnects',
-        )
-      })
-    },
+    linkConnected,
     routes: [
       // Literal paths under /api/agents come before paths with a name.
       ...healthRoutes(health, agentRecords),
@@ -361,6 +391,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...workspaceRoutes(workspace, agentRecords),
       ...historyRoutes({ reader: historyReader, settings: historySettings }),
       ...restoreRoutes({ db, restores: history.restores }),
+      ...forkRoutes({ db, forks, agentRecords, idempotency: deps.idempotency }),
       ...credentialRoutes(credentials, agentRecords),
       ...egressRoutes({
         egress,

@@ -178,6 +178,10 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     agentRecords: agents.agentRecords,
     dispatch: runs.dispatch,
   })
+  agents.hooks.onForked(async (tx, { source, fork }) => {
+    await voice.settings.copy(tx, source.id, fork.id)
+    return {}
+  })
   // Before the hooks that delete the conversations these rows refer to.
   agents.hooks.onDeleting((tx, { agent }) => calls.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => voice.agentDeleted(tx, agent.id))

@@ -225,6 +225,11 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
   // Loops before their runs, the same lock order as in their steps.
   agents.hooks.onDeleting((tx, { agent }) => loops.agentDeleted(tx, agent.id))
   agents.hooks.onDeleting((tx, { agent }) => dispatch.agentDeleted(tx, agent.id))
+  agents.hooks.onForked(async (tx, { source, fork }) => {
+    await records.spendCaps.copy(tx, source.id, fork.id)
+    await records.providerSubscriptions.copy(tx, source.id, fork.id)
+    return {}
+  })
   agents.hooks.onAccessEnded(dispatch.accessEnded)
   agents.hooks.onDeleting((tx, { agent }) => breakers.forget(tx, agent.id))
   hooks.onRemoving((tx, ids) => historyStore(tx).removeRuns(ids))

@@ -93,6 +93,11 @@ export function createSkillsArea(deps: SkillsAreaDeps): SkillsArea {
     if (skills.length > 0) tx.onCommitted(() => delivery.greeted(agent.id))
     return { warnings: unknown.map((name) => `The library has no skill "${name}" of the template.`) }
   })
+  agents.hooks.onForked(async (tx, { source, fork, by }) => {
+    const { names, unknown } = await assignments.copy(tx, source.id, fork, by.user.username)
+    if (names.length > 0) tx.onCommitted(() => delivery.greeted(fork.id))
+    return { warnings: unknown.map((name) => `The library no longer has the skill "${name}".`) }
+  })
   agents.hooks.onDeleting((tx, { agent }) => assignments.agentDeleted(tx, agent.id))
   let first: Promise<void> = Promise.resolve()
   const closing = new AbortController()

@@ -149,6 +149,10 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     secrets: agents.runContexts.secrets,
     agentName: async (id) => (await agentRecords.byId(id))?.name ?? null,
   })
+  agents.hooks.onForked(async (tx, { source, fork, by, withSchedules, now }) => {
+    if (withSchedules) await subscriptions.copy(tx, { from: source.id, to: fork.id }, by.user, now)
+    return {}
+  })
   agents.hooks.onDeleting((tx, { agent }) => subscriptions.agentDeleted(tx, agent.id))
   const reminders = createReminders({ ...shared, deliver: deps.deliverResult })
   agents.hooks.onDeleting((tx, { agent }) => reminders.agentDeleted(tx, agent.id))

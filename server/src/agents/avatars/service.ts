@@ -17,6 +17,8 @@ export type Avatars = {
   stored(agentId: string): Promise<Uint8Array | null>
   /** Sets the picture of a new agent. Throws `unsupported_media_type`. */
   restore(tx: Tx, agentId: string, bytes: Uint8Array): Promise<void>
+  /** Gives a new agent the picture that somebody set for another one. */
+  copy(tx: Tx, from: string, to: string): Promise<void>
 }
 
 export function createAvatars(deps: {
@@ -57,6 +59,10 @@ export function createAvatars(deps: {
       return row && Buffer.from(row.data_base64, 'base64')
     },
     restore: (tx, agentId, bytes) => avatarStore(tx).put(rowOf(agentId, bytes)),
+    async copy(tx, from, to) {
+      const row = await avatarStore(tx).of(from)
+      if (row) await avatarStore(tx).put({ ...row, agent_id: to, updated_at: timestamp(clock.now()) })
+    },
     remove: (agent) => change(agent, (tx) => avatarStore(tx).remove(agent.id)),
   }
 }

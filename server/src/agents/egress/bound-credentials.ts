@@ -21,6 +21,9 @@ export type BoundCredentials = {
   put(agentId: string, name: string, request: BindingRequest): Promise<CredentialsTable>
   /** Throws `not_found`. */
   remove(agentId: string, name: string): Promise<void>
+  /** Copies them with their values to a new agent. */
+  copy(tx: Tx, from: string, to: string): Promise<void>
+  names(tx: Tx, agentId: string): Promise<string[]>
   /** Declares a template's bound variables; their values come later. Returns warnings for invalid entries. */
   declare(tx: Tx, agentId: string, setup: readonly Record<string, unknown>[]): Promise<string[]>
 }
@@ -157,6 +160,18 @@ export function createBoundCredentials(deps: {
         if (!(await egressStore(tx).removeCredential(agentId, name)))
           throw new Fault('not_found', 'There is no such credential.')
       }),
+
+    async copy(tx, from, to) {
+      const updated_at = timestamp(clock.now())
+      for (const credential of await egressStore(tx).credentials(from)) {
+        const { value_sealed } = credential
+        const sealed = value_sealed && policies.reseal({ ...credential, value_sealed }, to)
+        const copied = { ...credential, agent_id: to, value_sealed: sealed, updated_at, last_used_at: null }
+        await egressStore(tx).putCredential(copied)
+      }
+      tx.onCommitted(() => policies.changed(to))
+    },
+    names: async (tx, agentId) => (await egressStore(tx).credentials(agentId)).map(({ name }) => name),
 
     async declare(tx, agentId, setup) {
       const warnings: string[] = []

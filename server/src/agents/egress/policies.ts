@@ -17,6 +17,11 @@ export type Policies = {
   /** The placeholder of an agent's variable; stable until the platform's key changes. */
   placeholder(agentId: string, name: string): string
   seal(agentId: string, name: string, value: string): SealedText
+  /** The same value for another agent. */
+  reseal(
+    row: Pick<CredentialsTable, 'agent_id' | 'name'> & { value_sealed: SealedText },
+    to: string,
+  ): SealedText
 }
 
 export type PoliciesDeps = {
@@ -71,6 +76,8 @@ export function createPolicies({ db, clock, vault, changes }: PoliciesDeps): Pol
     },
     placeholder,
     seal: (agentId, name, value) => vault.seal(value, contextOf(agentId, name)),
+    reseal: ({ agent_id, name, value_sealed }, to) =>
+      vault.seal(vault.open(value_sealed, contextOf(agent_id, name)), contextOf(to, name)),
   }
 }
 

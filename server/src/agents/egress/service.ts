@@ -31,6 +31,8 @@ export type EgressService = {
   disallow(agent: Agent, ruleId: string): Promise<void>
   /** Adds the rules of a new agent in the transaction that makes it visible. */
   restoreRules(tx: Tx, agentId: string, rules: readonly RuleRequest[], by: string, now: Date): Promise<void>
+  /** Gives a new agent the rules of another one. */
+  copyRules(tx: Tx, from: string, to: string, by: string): Promise<void>
   log(agent: Agent, page: LogPage): Promise<{ rows: EgressEntry[]; total: number }>
   bind(agent: Agent, name: string, request: PutEgressCredential): Promise<EgressCredential>
   unbind(agent: Agent, name: string): Promise<void>
@@ -145,6 +147,13 @@ export function createEgressService(deps: EgressServiceDeps): EgressService {
     async restoreRules(tx, agentId, rules, by, now) {
       for (const rule of rules) await egressStore(tx).insertRule(rowOf(agentId, rule, by, now))
       tx.onCommitted(() => policies.changed(agentId))
+    },
+
+    async copyRules(tx, from, to, created_by) {
+      const created_at = timestamp(clock.now())
+      for (const rule of await egressStore(tx).rules(from))
+        await egressStore(tx).insertRule({ ...rule, id: newId(), agent_id: to, created_at, created_by })
+      tx.onCommitted(() => policies.changed(to))
     },
 
     async allow(agent, request, by) {

@@ -1,2 +1,8 @@
-/** Forks: a new agent with the workspace, settings and skills of another one. */
-export type { ForkedFrom, ForkRequest, Forks } from './port.ts'
+/**
+ * Forks: a new agent with the workspace of a record, and with the settings and skills of its source.
+ *
+ * Owns the columns `forked_from` and `attempt_set_id` of `agents`. What other features copy is in their hooks. Shares,
+ * links, keys, conversations, runs and records stay with the source.
+ */
+export { forkRoutes } from './routes.ts'
+export { createForks, type ForkRequest, type Forks, type ForksDeps } from './service.ts'

@@ -7,15 +7,22 @@
 
 export type { RunRecording, StartedRun } from './around-runs.ts'
 export { reasonOf } from './faults.ts'
+export type { Filled, FillRequest } from './fill.ts'
 export { createHistorySettings, type HistorySettingsService } from './history-settings.ts'
 export { createHistoryReader, type HistoryReader } from './reader.ts'
 export type { MadeRecord, RecordRequest } from './record.ts'
 export type { AdoptRequest, AttemptRecords } from './adopt.ts'
-export { type MergeRequest, type RestoreRequest, type Restores, restoreRoutes } from './restore-routes.ts'
+export {
+  type MergeRequest,
+  type RestoreRequest,
+  type Restores,
+  requireRecord,
+  restoreRoutes,
+} from './restore-routes.ts'
 export { restoreStore } from './restore-store.ts'
 export type { FailedRun, RestoreService, RestoresDeps } from './restores.ts'
 export { historyRoutes } from './routes.ts'
-export { storeName } from './rules.ts'
+export { leftOutOf, storeName } from './rules.ts'
 export {
   type AgentHistory,
   type AgentHistoryDeps,

@@ -35,6 +35,8 @@ export type RecordRequest = {
   reason(): RecordReason
   /** The record that the workspace was filled from, by a restore or a fork. */
   sourceId?: string
+  /** Without any change, the latest record is returned whatever the reason is. */
+  mayShare?: boolean
   /** Account that asked for it. */
   pinnedBy?: string
   signal?: AbortSignal
@@ -168,7 +170,8 @@ export function createMakeRecord(deps: MakeRecordDeps) {
   }
 }
 
-function mayShare({ reason, sourceId }: RecordRequest): boolean {
+function mayShare({ reason, sourceId, mayShare = false }: RecordRequest): boolean {
+  if (mayShare) return true
   return sourceId === undefined && ['before_run', 'after_run', 'before_restore'].includes(reason())
 }
 

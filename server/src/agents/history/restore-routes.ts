@@ -43,27 +43,8 @@ export type Restores = {
 }
 
 export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }): Route[] {
-  const store = historyStore(db)
-
-  async function recordOf(agentId: string, { record, run, side }: RestoreTarget): Promise<RecordRow> {
-    if ((record === undefined) === (run === undefined))
-      throw new Fault('validation_error', 'The body needs either "record" or "run".')
-    const id = record ?? (await recordOfRun(agentId, run ?? '', side))
-    const row = await store.record(agentId, id)
-    if (!row) throw new Fault('record_not_found')
-    return row
-  }
-
-  async function recordOfRun(agentId: string, run: string, side: RestoreTarget['side']): Promise<string> {
-    const row = await store.runOf(run)
-    if (row?.agent_id !== agentId) throw new Fault('execution_not_found')
-    const id = side === 'before' ? row.before_id : row.after_id
-    if (id === null) throw new Fault('record_not_found', `There is no record ${side} this run.`)
-    return id
-  }
-
   async function requestOf(agentId: string, target: RestoreTarget): Promise<RestoreRequest> {
-    const record = await recordOf(agentId, target)
+    const record = await requireRecord(db, agentId, target)
     return { agentId, record, paths: [recordPathOf(target, true)], leftOut: leftOutOf(record) }
   }
 
@@ -83,4 +64,33 @@ export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }):
       return found
     }),
   ]
+}
+
+type RecordTarget = Pick<RestoreTarget, 'record' | 'run' | 'side'>
+
+/** The record that a request names. Throws `validation_error`, `record_not_found`, `execution_not_found`. */
+export async function requireRecord(
+  db: Db,
+  agentId: string,
+  { record, run, side }: RecordTarget,
+): Promise<RecordRow> {
+  if ((record === undefined) === (run === undefined))
+    throw new Fault('validation_error', 'The body needs either "record" or "run".')
+  const store = historyStore(db)
+  const id = record ?? (await recordOfRun(store, agentId, { run: run ?? '', side }))
+  const row = await store.record(agentId, id)
+  if (!row) throw new Fault('record_not_found')
+  return row
+}
+
+async function recordOfRun(
+  store: ReturnType<typeof historyStore>,
+  agentId: string,
+  { run, side }: { run: string; side: RestoreTarget['side'] },
+): Promise<string> {
+  const row = await store.runOf(run)
+  if (row?.agent_id !== agentId) throw new Fault('execution_not_found')
+  const id = side === 'before' ? row.before_id : row.after_id
+  if (id === null) throw new Fault('record_not_found', `There is no record ${side} this run.`)
+  return id
 }

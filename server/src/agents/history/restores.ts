@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RestoreReason } from '@roost/contracts/agents/history'
 import type { Restore } from '@roost/contracts/agents/workspace-restore'
-import { defaultHistoryRules, type HistoryRules } from '@roost/contracts/link/history'
+import type { HistoryRules } from '@roost/contracts/link/history'
 import { maxNamedConflicts } from '@roost/contracts/link/history-restore'
 import type { Loop } from '../../background/loops.ts'
 import type { Lease, Leases } from '../../foundation/leases/index.ts'
@@ -15,6 +15,7 @@ import type { Log } from '../../ports/log.ts'
 import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import type { AgentRecords } from '../records/index.ts'
 import { reasonOf } from './faults.ts'
+import { rulesOf } from './fill.ts'
 import { type Merge, mergeOf } from './merge.ts'
 import { shownPath } from './paths.ts'
 import { recordView } from './reader.ts'
@@ -33,7 +34,7 @@ import { restoreStore } from './restore-store.ts'
 import { joinedRules } from './restore-target.ts'
 import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
-import type { RecordRow, RestoreRow, StoredConflict } from './tables.ts'
+import type { RestoreRow, StoredConflict } from './tables.ts'
 
 type Make = (request: RecordRequest) => Promise<MadeRecord>
 
@@ -476,8 +477,6 @@ function failureOf(error: unknown): { reason: RestoreReason; message: string | n
 
 /** Written by this platform. */
 const pathsOf = ({ paths }: RestoreRow) => JSON.parse(paths) as string[]
-const rulesOf = ({ rules }: RecordRow) =>
-  rules === null ? defaultHistoryRules : (JSON.parse(rules) as HistoryRules)
 
 function summaryView({ conflicts, ...counts }: RestoreSummary) {
   return { ...counts, conflicts: conflicts.map(conflictView) }

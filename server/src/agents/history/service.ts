@@ -7,6 +7,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { type AttemptRecords, createAttemptRecords } from './adopt.ts'
 import { createAroundRuns, type RunRecording } from './around-runs.ts'
+import { type Filled, type FillRequest, fillWorkspace } from './fill.ts'
 import { createMakeRecord, type MadeRecord, type RecordRequest } from './record.ts'
 import { createRestores, type RestoreService, type RestoresDeps } from './restores.ts'
 import { createHistoryRetention, type HistoryRetentionDeps } from './retention.ts'
@@ -38,6 +39,8 @@ export type AgentHistory = {
   restores: RestoreService
   /** Records the workspace of a linked agent. See `createMakeRecord`. */
   make(agentId: string, request: RecordRequest): Promise<MadeRecord>
+  /** See `fillWorkspace`. */
+  fill(request: FillRequest): Promise<Filled>
   settings(agentId: string): Promise<HistorySettings>
   /** The rules must be valid. */
   putSettings(agentId: string, settings: HistorySettings): Promise<void>
@@ -92,6 +95,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     restores,
     make,
     attempts: createAttemptRecords({ db, clock, history, uses }),
+    fill: (request) => fillWorkspace({ link, history, clock }, request),
     settings,
     async putSettings(agentId, { is_on, undo_failed, rules, quota_bytes }) {
       await store.putSettings({

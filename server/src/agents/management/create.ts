@@ -58,6 +58,8 @@ export type CreateDeps = {
 export type Content = {
   /** Settings that a request for a new agent does not have. */
   columns: AgentPatch
+  /** Called before the container is created. */
+  prepare?(agent: Agent): Promise<void>
   /** Fills the workspace of the running container, before any caller sees the agent. */
   fill(agent: Agent): Promise<void>
   /** Called in the transaction that makes the agent visible. */
@@ -86,7 +88,8 @@ export function createCreate(deps: CreateDeps) {
     tagChange(caller, [], distinct(body.tags ?? []))
     const store = agentStore(db)
     if (await store.byName(body.name)) throw agentExists(body.name)
-    const quota = await deps.agentQuota()
+    // Attempts have limits of their own.
+    const quota = content?.columns.attempt_set_id ? 0 : await deps.agentQuota()
     refuseOverQuota(caller, await store.countOwnedBy(caller.user.id), quota)
     const template = await resolveTemplate(caller, body)
     const resources = resourcesFor(body.resources, template?.file.resources, await deps.defaultResources())
@@ -164,6 +167,7 @@ export function createCreate(deps: CreateDeps) {
     template: ResolvedTemplate | null,
     content: Content | undefined,
   ) {
+    await content?.prepare?.(agent)
     const brought = await lifecycle.machine.bringUp(agent)
     const { agent: started, waiting } = brought
     if (content && waiting) throw new ContainerError('start_pending', waiting.reason)

@@ -1,5 +1,5 @@
 import type { TemplateSchedule } from '@roost/contracts/agents/templates'
-import type { AccessEnd } from '../../identity/access/index.ts'
+import type { AccessEnd, SignedIn } from '../../identity/access/index.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Agent } from '../records/index.ts'
 
@@ -17,20 +17,34 @@ export type AgentCreated = {
 /** Additions of other features to the reply of a creation. */
 export type CreatedFacts = { schedules_created?: number; warnings?: string[] }
 
+export type AgentForked = {
+  source: Agent
+  fork: Agent
+  /** Who makes the fork, and owns it. */
+  by: SignedIn
+  withSchedules: boolean
+  withCredentials: boolean
+  now: Date
+}
+
 type Created = (tx: Tx, created: AgentCreated) => Promise<CreatedFacts>
+type Forked = (tx: Tx, forked: AgentForked) => Promise<CreatedFacts>
 type Renamed = (tx: Tx, renamed: { agent: Agent; newName: string; now: Date }) => Promise<void>
 type Deleting = (tx: Tx, deleting: { agent: Agent; now: Date }) => Promise<void>
 type AccessEnded = (tx: Tx, end: AccessEnd) => Promise<void>
 
-/** Work in the transaction that creates, renames or deletes an agent, or ends somebody's access to it; features register at startup. */
+/** Work in the transaction that creates, forks, renames or deletes an agent, or ends somebody's access to it; features register at startup. */
 export type AgentHooks = {
   onCreated(act: Created): void
+  /** Copies to a fork what its source has. */
+  onForked(act: Forked): void
   onRenamed(act: Renamed): void
   /** Cancels running and queued executions, and deletes what belongs to the agent. */
   onDeleting(act: Deleting): void
   /** Ends what these principals started or set up on the agent. */
   onAccessEnded(act: AccessEnded): void
-  created(tx: Tx, created: AgentCreated): Promise<{ schedules_created: number; warnings: string[] }>
+  created(tx: Tx, created: AgentCreated): Promise<Required<CreatedFacts>>
+  forked(tx: Tx, forked: AgentForked): Promise<Required<CreatedFacts>>
   renamed: Renamed
   deleting: Deleting
   accessEnded: AccessEnded
@@ -39,24 +53,19 @@ export type AgentHooks = {
 export function createAgentHooks(): AgentHooks {
   const hooks = {
     created: [] as Created[],
+    forked: [] as Forked[],
     renamed: [] as Renamed[],
     deleting: [] as Deleting[],
     accessEnded: [] as AccessEnded[],
   }
   return {
     onCreated: (act) => void hooks.created.push(act),
+    onForked: (act) => void hooks.forked.push(act),
     onRenamed: (act) => void hooks.renamed.push(act),
     onDeleting: (act) => void hooks.deleting.push(act),
     onAccessEnded: (act) => void hooks.accessEnded.push(act),
-    async created(tx, created) {
-      const facts = { schedules_created: 0, warnings: [] as string[] }
-      for (const act of hooks.created) {
-        const { schedules_created = 0, warnings = [] } = await act(tx, created)
-        facts.schedules_created += schedules_created
-        facts.warnings.push(...warnings)
-      }
-      return facts
-    },
+    created: (tx, created) => sumOf(hooks.created.map((act) => () => act(tx, created))),
+    forked: (tx, forked) => sumOf(hooks.forked.map((act) => () => act(tx, forked))),
     async renamed(tx, renamed) {
       for (const act of hooks.renamed) await act(tx, renamed)
     },
@@ -67,4 +76,14 @@ export function createAgentHooks(): AgentHooks {
       for (const act of hooks.accessEnded) await act(tx, end)
     },
   }
+}
+
+async function sumOf(acts: readonly (() => Promise<CreatedFacts>)[]): Promise<Required<CreatedFacts>> {
+  const facts = { schedules_created: 0, warnings: [] as string[] }
+  for (const act of acts) {
+    const { schedules_created = 0, warnings = [] } = await act()
+    facts.schedules_created += schedules_created
+    facts.warnings.push(...warnings)
+  }
+  return facts
 }

@@ -7,10 +7,12 @@
 export type { Content } from './create.ts'
 export {
   type AgentCreated,
+  type AgentForked,
   type AgentHooks,
   type CreatedFacts,
   createAgentHooks,
 } from './hooks.ts'
+export { createOnce, type OnceDeps } from './once.ts'
 export { managementRoutes } from './routes.ts'
 export { type AgentManagement, type AgentManagementDeps, createAgentManagement } from './service.ts'
 export { ensureSystemAgent } from './system-agent.ts'

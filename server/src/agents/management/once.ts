@@ -1,5 +1,6 @@
-import type { CreateAgent } from '@roost/contracts/agents/registry'
+import type { CreatedAgent } from '@roost/contracts/agents/registry'
 import {
+  type Claim,
   createdResourceGone,
   type Idempotency,
   type Reply,
@@ -8,10 +9,8 @@ import {
 import type { SignedIn } from '../../identity/access/index.ts'
 import { isFault } from '../../kit/fault.ts'
 import type { AgentRecords } from '../records/index.ts'
-import type { AgentManagement } from './service.ts'
 
 export type OnceDeps = {
-  agentManagement: Pick<AgentManagement, 'create'>
   agentRecords: Pick<AgentRecords, 'byId'>
   idempotency: Pick<Idempotency, 'once' | 'open'>
 }
@@ -20,7 +19,7 @@ export type OnceDeps = {
  * Creates an agent once per idempotency key of a person; repeated requests get the first reply. Throws
  * `created_resource_gone` if that agent was deleted meanwhile.
  */
-export function createOnce({ agentManagement, agentRecords, idempotency }: OnceDeps) {
+export function createOnce({ agentRecords, idempotency }: OnceDeps) {
   async function replayed(reply: Reply, name: string) {
     const { resourceId } = reply
     if (resourceId !== undefined && !(await agentRecords.byId(resourceId))) {
@@ -29,12 +28,16 @@ export function createOnce({ agentManagement, agentRecords, idempotency }: OnceD
     return { ...reply, replayed: true }
   }
 
-  return async (caller: SignedIn, body: CreateAgent, key: string | undefined) => {
+  return async (
+    caller: SignedIn,
+    key: string | undefined,
+    create: (claim: Pick<Claim, 'take'>) => Promise<CreatedAgent>,
+  ) => {
     const scope = scopeOf('agent', caller.user.id, key)
     try {
       const reply = await idempotency.once(scope, async (claim) => ({
         status: 200,
-        body: await agentManagement.create(caller, body, claim),
+        body: await create(claim),
       }))
       return reply.replayed ? await replayed(reply, nameIn(reply)) : reply
     } catch (error) {

@@ -35,7 +35,7 @@ export function managementRoutes({
   agentRecords,
   idempotency,
 }: ManagementRoutesDeps): Route[] {
-  const once = createOnce({ agentManagement, agentRecords, idempotency })
+  const once = createOnce({ agentRecords, idempotency })
   const agentOf = ({ agent }: { agent: { id: string } }) => requireAgent(agentRecords, agent.id)
   return [
     signedInRoute(listAgents, async ({ caller, query }) =>
@@ -43,7 +43,9 @@ export function managementRoutes({
     ),
     signedInRoute(createAgent, async ({ caller, body, request }) => {
       request.note({ agent: body.name, template: body.template ?? null })
-      const { body: created, replayed } = await once(caller, body, request.header('idempotency-key'))
+      const { body: created, replayed } = await once(caller, request.header('idempotency-key'), (claim) =>
+        agentManagement.create(caller, body, claim),
+      )
       return answer(created, { headers: replayed ? { 'x-idempotent-replay': 'true' } : {} })
     }),
     agentRoute(getAgent, async (call) =>

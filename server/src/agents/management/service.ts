@@ -6,6 +6,7 @@ import type { Clock } from '../../kit/clock.ts'
 import type { Containers } from '../../ports/containers/port.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import type { AgentAccess } from '../access/index.ts'
 import type { Disk } from '../disk/index.ts'
 import type { Health } from '../health/index.ts'
 import { isolationOf, type Lifecycle } from '../lifecycle/index.ts'
@@ -44,6 +45,7 @@ export type AgentManagementDeps = CreateDeps &
   AgentListDeps & {
     log: Log
     agentRecords: AgentRecords
+    agentAccess: Pick<AgentAccess, 'accessibleAgents' | 'relationTo'>
     containers: Pick<Containers, 'isolation'>
     health: Pick<Health, 'forget' | 'heartbeatOf'>
     disk: Pick<Disk, 'forget' | 'usage'>
@@ -75,6 +77,11 @@ export function createAgentManagement(deps: AgentManagementDeps): AgentManagemen
     }
   }
 
+  async function originOf({ forked_from }: Agent, caller: SignedIn): Promise<Agent | null> {
+    const source = forked_from && (await agentRecords.byId(forked_from.agent_id))
+    return source && (await deps.agentAccess.relationTo(caller, source)) ? source : null
+  }
+
   async function appendChange(
     tx: Tx,
     agent: Agent,
@@ -103,6 +110,7 @@ export function createAgentManagement(deps: AgentManagementDeps): AgentManagemen
         disk: await disk.usage(agent),
         breakerOpen: await deps.isBreakerOpen(agent),
         isolation: isolationOf(agent, lifecycle.runtimePolicy(), containers.isolation),
+        origin: await originOf(agent, caller),
       })
     },
 

@@ -45,6 +45,8 @@ export type DetailFacts = {
   disk: DiskUsage
   breakerOpen: boolean
   isolation: AgentDetails['isolation']
+  /** The agent that it was forked from, if the caller has access to it. */
+  origin: Pick<Agent, 'name'> | null
 }
 
 export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
@@ -74,7 +76,19 @@ export function detailsOf(agent: Agent, facts: DetailFacts): AgentDetails {
     disk: facts.disk,
     // The sentence names nodes and quotas of the cluster.
     waiting: actsAsOwner ? waitingOf(agent) : null,
+    forked_from: actsAsOwner ? originOf(agent, facts.origin) : null,
   }
+}
+
+function originOf({ forked_from }: Agent, origin: DetailFacts['origin']): AgentDetails['forked_from'] {
+  return (
+    forked_from && {
+      agent_name: origin?.name ?? forked_from.agent_name,
+      can_open: origin !== null,
+      record: forked_from.record_id,
+      record_at: forked_from.record_at,
+    }
+  )
 }
 
 function waitingOf({ waiting }: Agent): AgentDetails['waiting'] {

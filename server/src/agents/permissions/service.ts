@@ -33,6 +33,11 @@ export type Permissions = {
   /** Both return the target's name, throw as `replace` does, and change nothing if already done. */
   grant(grantor: Grantor, target: string): Promise<string>
   withdraw(grantor: Grantor, target: string): Promise<string>
+  /**
+   * Lets a new agent call what another one may call, as far as the grantor can access it. Returns the names of the
+   * others.
+   */
+  inherit(tx: Tx, grantor: Grantor, toId: string): Promise<string[]>
   /** All edges between agents that the caller can access, by name. */
   edges(caller: SignedIn): Promise<{ source: string; target: string }[]>
 }
@@ -120,6 +125,18 @@ export function createPermissions(deps: PermissionsDeps): Permissions {
       const ids = await targets(grantor, [target], () => ['path', 'target'])
       await change(grantor, ids, (before) => ({ added: [], removed: ids.filter((id) => before.has(id)) }))
       return target
+    },
+
+    async inherit(tx, { caller, source }, toId) {
+      const refused: string[] = []
+      for (const id of (await permissionStore(tx).targetsOf(source.id)).sort()) {
+        const target = (await agentStore(tx).lock(id)) ? await agentStore(tx).byId(id) : null
+        if (!target) continue
+        if (relationOf(caller, target, none)) await add(tx, caller, toId, id)
+        else refused.push(target.name)
+      }
+      edges.changed(tx, toId)
+      return refused
     },
 
     async edges(caller) {

@@ -26,6 +26,9 @@ export type Applied = {
  */
 export type Waiting = { state: 'pending' | 'lost'; reason: string; since: string; canMove: boolean }
 
+/** What an agent was forked from. Names and records may have changed or gone since. */
+export type ForkedFrom = { agent_id: string; agent_name: string; record_id: string; record_at: string }
+
 export type EphemeralBounds = { max_executions: number; ttl_seconds: number }
 
 type Plain = Omit<
@@ -46,6 +49,7 @@ type Plain = Omit<
   | 'held'
   | 'applied'
   | 'waiting'
+  | 'forked_from'
   | 'agent_key_sealed'
 >
 
@@ -69,6 +73,7 @@ export type Agent = Readonly<
     held: boolean
     applied: Applied | null
     waiting: Waiting | null
+    forked_from: ForkedFrom | null
     tags: readonly string[]
     shares: readonly AgentShare[]
   }
@@ -99,6 +104,7 @@ export function readAgent(row: AgentsTable, tags: string[], shares: AgentShare[]
     disk_quota_bytes: row.disk_quota_bytes === null ? null : Number(row.disk_quota_bytes),
     applied: fromJson<Applied>(row.applied),
     waiting: fromJson<Waiting>(row.waiting),
+    forked_from: fromJson<ForkedFrom>(row.forked_from),
     tags,
     shares,
   })

@@ -6,7 +6,7 @@
  * statuses and settings mean. They write through `agentStore` in a transaction that also calls
  * `agentRecords.changed`.
  */
-export type { Agent, AgentShare, Applied, EphemeralBounds, Leftover, Waiting } from './agent.ts'
+export type { Agent, AgentShare, Applied, EphemeralBounds, ForkedFrom, Leftover, Waiting } from './agent.ts'
 export { blankRow } from './blank-row.ts'
 export { type AgentRecords, type AgentRecordsDeps, createAgentRecords, requireAgent } from './service.ts'
 export { type AgentPatch, type AgentStore, agentStore } from './store.ts'

@@ -130,6 +130,10 @@ export function createVoice(deps: VoiceDeps): Voice {
 function createVoiceSettings({ db, clock }: Pick<VoiceDeps, 'db' | 'clock'>) {
   return {
     of: (agentId: string) => voiceStore(db).voiceOf(agentId),
+    /** Gives a new agent the voice of another one. */
+    async copy(tx: Tx, from: string, to: string) {
+      await voiceStore(tx).putVoice(to, await voiceStore(tx).voiceOf(from), timestamp(clock.now()))
+    },
     /** Omitted fields keep their value. */
     async put(agentId: string, patch: { prompt?: string | null; voice_name?: string | null }) {
       await voiceStore(db).putVoice(agentId, patch, timestamp(clock.now()))

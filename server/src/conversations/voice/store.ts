@@ -54,7 +54,10 @@ export function voiceStore(executor: Executor) {
 
   return {
     async voiceOf(agentId: string): Promise<Pick<AgentVoicesTable, 'prompt' | 'voice_name'>> {
-      const query = db.selectFrom('agent_voices').selectAll().where('agent_id', '=', agentId)
+      const query = db
+        .selectFrom('agent_voices')
+        .select(['prompt', 'voice_name'])
+        .where('agent_id', '=', agentId)
       return (await query.executeTakeFirst()) ?? { prompt: null, voice_name: null }
     },
 

@@ -45,6 +45,8 @@ export type ProviderSubscriptions = {
   usage(idOrName: string): Promise<SubscriptionUsage>
   /** Throws `not_found`, and `validation_error` when the runtime uses another provider. */
   assign(agent: NamedAgent, name: string): Promise<void>
+  /** Assigns the subscription of one agent to a new one. */
+  copy(tx: Tx, from: string, to: string): Promise<void>
   clear(agent: NamedAgent): Promise<void>
   /** The auth mode of each agent, by agent id. */
   auth(agents: readonly { id: string; runtime: Runtime }[]): Promise<ReadonlyMap<string, AuthOf>>
@@ -151,6 +153,13 @@ export function createProviderSubscriptions(deps: ProviderSubscriptionsDeps): Pr
         await store.assign(agent.id, row.id, now())
         await announce(tx, [agent])
       })
+    },
+
+    async copy(tx, from, to) {
+      const store = subscriptionStore(tx)
+      const id = await store.homeOf(from)
+      // Its deletion waits until the fork has it.
+      if (id !== null && (await store.lock(id))) await store.assign(to, id, now())
     },
 
     async clear(agent) {

@@ -175,6 +175,16 @@ export function subscriptionStore(executor: Executor) {
       return db.selectFrom('agent_provider_subscriptions').selectAll().execute()
     },
 
+    /** The subscription that a person assigned; null for the platform key. */
+    async homeOf(agentId: string): Promise<string | null> {
+      const row = await db
+        .selectFrom('agent_provider_subscriptions')
+        .select(['subscription_id', 'home_id'])
+        .where('agent_id', '=', agentId)
+        .executeTakeFirst()
+      return row ? (row.home_id ?? row.subscription_id) : null
+    },
+
     async agentsOf(id: string): Promise<string[]> {
       const query = db.selectFrom('agent_provider_subscriptions').select('agent_id')
       return (await query.where('subscription_id', '=', id).execute()).map((row) => row.agent_id)

@@ -1,7 +1,7 @@
 import type { SpendCap } from '@roost/contracts/runs/spend-caps'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import type { Db } from '../../ports/database/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import { dollars, type Spent, spendStore } from '../executions/index.ts'
 import { type Caps, dayOf, microsOf, reachedCap } from './rules.ts'
 import { spendCapStore } from './store.ts'
@@ -17,6 +17,8 @@ export type SpendCaps = {
     agent: NamedAgent,
     patch: { daily_usd?: number | null | undefined; per_run_usd?: number | null | undefined },
   ): Promise<SpendCap>
+  /** Gives a new agent the caps of another one. */
+  copy(tx: Tx, from: string, to: string): Promise<void>
   /**
    * Returns why a run may not send another model request; null when it may. Requests in flight count when
    * they are answered, so concurrent requests may exceed a cap together, once.
@@ -74,6 +76,10 @@ export function createSpendCaps({
 
   return {
     view,
+    async copy(tx, from, to) {
+      const caps = await spendCapStore(tx).of(from)
+      if (caps) await spendCapStore(tx).put(to, caps, timestamp(clock.now()))
+    },
     async daily(agents) {
       const caps = await spendCapStore(db).daily()
       const capped = agents.filter(({ id }) => caps.has(id))

@@ -56,6 +56,8 @@ export type Assignments = {
   unassign(agent: AgentRef, name: string): Promise<{ removed: boolean; removal: SkillRemoval | null }>
   /** Assigns in the caller's transaction, without delivery. Skips unknown names and returns them. */
   assignInitial(tx: Tx, agent: AgentRef, names: readonly string[], by: string): Promise<{ unknown: string[] }>
+  /** Assigns the skills of one agent to another, as `assignInitial` does. */
+  copy(tx: Tx, from: string, to: AgentRef, by: string): Promise<{ names: string[]; unknown: string[] }>
   /** The section of the system prompt about the agent's skills; cached for a short time. */
   block(agentId: string): Promise<string | null>
   /** Hook of agent deletion. */
@@ -129,6 +131,14 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
     return dropped
   }
 
+  const assignInitial: Assignments['assignInitial'] = async (tx, agent, names, by) => {
+    const known = await library.resolve(tx)
+    const desired = [...new Set(names)]
+    const found = desired.filter((name) => known.has(name)).slice(0, maxAssigned)
+    if (await add(tx, agent, found, by)) await appendEvent(tx, agent)
+    return { unknown: desired.filter((name) => !known.has(name)) }
+  }
+
   let stop = () => {}
 
   return {
@@ -195,12 +205,10 @@ export function createAssignments(deps: AssignmentsDeps): Assignments {
       return { removed: true, removal: (await deliver(agent.id, { added: [], dropped })).removal }
     },
 
-    async assignInitial(tx, agent, names, by) {
-      const known = await library.resolve(tx)
-      const desired = [...new Set(names)]
-      const found = desired.filter((name) => known.has(name)).slice(0, maxAssigned)
-      if (await add(tx, agent, found, by)) await appendEvent(tx, agent)
-      return { unknown: desired.filter((name) => !known.has(name)) }
+    assignInitial,
+    async copy(tx, from, to, by) {
+      const names = (await assignmentStore(tx).of(from)).map(({ skill_name }) => skill_name)
+      return { names, ...(await assignInitial(tx, to, names, by)) }
     },
 
     block: async (agentId) => (await blocks.get(agentId))?.text ?? null,

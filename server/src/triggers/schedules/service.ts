@@ -29,7 +29,7 @@ export type SchedulesDeps = {
   events: Pick<Outbox, 'append'>
   agentRecords: Pick<AgentRecords, 'all' | 'byName'>
   agentAccess(caller: Caller, agentName: string): Promise<ResolvedAgent | null>
-  hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting' | 'onAccessEnded'>
+  hooks: Pick<AgentHooks, 'onCreated' | 'onForked' | 'onDeleting' | 'onAccessEnded'>
   /** Days until a deleted schedule is purged. */
   retentionDays(): number
   /** The outcome of the newest due time of each schedule; schedules without one are omitted. */
@@ -140,8 +140,11 @@ export function createSchedules(deps: SchedulesDeps): Schedules {
   }
 }
 
-/** Creates the schedules of an agent's template with the agent, and deletes its schedules with it. */
-function registerAgentHooks(hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting'>, deleted: Deleted): void {
+/** Creates the schedules of an agent's template with the agent, copies them to forks, and deletes them with it. */
+function registerAgentHooks(
+  hooks: Pick<AgentHooks, 'onCreated' | 'onForked' | 'onDeleting'>,
+  deleted: Deleted,
+): void {
   hooks.onCreated(async (tx, { agent, ownerId, schedules, now }) => {
     const store = scheduleStore(tx)
     for (const { cron, ...entry } of schedules) {
@@ -160,6 +163,26 @@ function registerAgentHooks(hooks: Pick<AgentHooks, 'onCreated' | 'onDeleting'>,
       })
     }
     return { schedules_created: schedules.length }
+  })
+
+  hooks.onForked(async (tx, { source, fork, by, withSchedules, now }) => {
+    if (!withSchedules) return {}
+    const store = scheduleStore(tx)
+    const all = await store.ofAgent(source.id)
+    for (const { number: _, position: __, webhook_token_hash: ___, ...schedule } of all.reverse())
+      await store.insert({
+        ...schedule,
+        id: newId(),
+        agent_id: fork.id,
+        // Two agents must not do the same work without a person's decision.
+        enabled: 0,
+        deliver_to_workspace_email: null,
+        created_by: by.user.username,
+        created_by_id: by.user.id,
+        principal: accountPrincipal(by.user.id),
+        ...newTimes(timestamp(now)),
+      })
+    return { schedules_created: all.length }
   })
 
   hooks.onDeleting(async (tx, { agent, now }) => {

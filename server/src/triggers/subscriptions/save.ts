@@ -21,6 +21,8 @@ export type SaveDeps = {
 /** Of an agent that comes from an archive. `ofItself`: its own events; else those of all agents it may call. */
 export type RestoredSubscription = { ofItself: boolean; event_type: string; target_message: string }
 
+const maxCopied = 1000
+
 /**
  * Creates and changes subscriptions. Both throw `invalid_event_type`, `reserved_event_type`,
  * `agent_not_permitted` and `already_exists`.
@@ -102,6 +104,31 @@ export function createSave({ db, clock, agentRecords, agentAccess, matching }: S
           updated_at: timestamp(now),
         }
         if (!(await store.hasTwin(row, row.id))) await store.insert(row)
+      }
+    },
+
+    async copy(
+      tx: Tx,
+      agents: { from: string; to: string },
+      by: { username: string },
+      now: Date,
+    ): Promise<void> {
+      const store = subscriptionStore(tx)
+      const at = timestamp(now)
+      for (const row of await store.ofAgent(agents.from, 'subscriber', maxCopied)) {
+        const source = row.source_agent_id === agents.from ? agents.to : row.source_agent_id
+        await store.insert({
+          ...row,
+          id: newId(),
+          subscriber_agent_id: agents.to,
+          source_agent_id: source,
+          source_key: source ?? '',
+          enabled: 0,
+          last_triggered_at: null,
+          created_by: by.username,
+          created_at: at,
+          updated_at: at,
+        })
       }
     },
 

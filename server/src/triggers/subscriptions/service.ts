@@ -53,6 +53,8 @@ export type Subscriptions = {
   update(caller: SignedIn, id: string, request: UpdateEventSubscription): Promise<EventSubscription>
   remove(caller: SignedIn, id: string): Promise<void>
   restore: ReturnType<typeof createSave>['restore']
+  /** Gives a new agent the subscriptions of another one, disabled. */
+  copy: ReturnType<typeof createSave>['copy']
   /** Hook of agent deletion: deletes subscriptions by the agent and to it. */
   agentDeleted(tx: Tx, agentId: string): Promise<void>
   loops: Loop[]
@@ -102,6 +104,7 @@ export function createSubscriptions(deps: SubscriptionsDeps): Subscriptions {
 
   return {
     restore: save.restore,
+    copy: save.copy,
     emit: async (caller, request) => eventById(caller, await emit.asCaller(caller, request)),
     emitAs: async (caller, agent, request) => eventById(caller, await emit.asAgent(caller, agent, request)),
 

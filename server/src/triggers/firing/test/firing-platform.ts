@@ -34,7 +34,7 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
   const agentRecords = createAgentRecords({ db, ephemeral, clock })
   const row = { ...blankRow('scout', dueAt), id: 'a1', state: 'ready' as const, owner_id: 'u1', owner: 'ann' }
   await db.atomically((tx) => agentStore(tx).insert(row))
-  const noHooks = { onCreated() {}, onDeleting() {}, onAccessEnded() {} }
+  const noHooks = { onCreated() {}, onForked() {}, onDeleting() {}, onAccessEnded() {} }
   const schedules = createSchedules({
     db,
     clock,

@@ -1,0 +1,187 @@
+import type { CreatedAgent } from '@roost/contracts/agents/registry'
+import type { Claim } from '../../foundation/idempotency/index.ts'
+import type { SignedIn } from '../../identity/access/index.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Disk } from '../disk/index.ts'
+import type { EgressService } from '../egress/index.ts'
+import { type AgentHistory, historyStore, leftOutOf, type RecordRow, reasonOf } from '../history/index.ts'
+import type { AgentHooks, AgentManagement } from '../management/index.ts'
+import { type Agent, agentStore } from '../records/index.ts'
+import type { CallAgent } from '../rpc/index.ts'
+import { filledWarnings, forkedFrom, isTaken, planOf, recordWarnings } from './rules.ts'
+
+export type ForkRequest = {
+  name: string
+  /** `now` makes a record first. */
+  from: { type: 'now' } | { type: 'record'; id: string }
+  with_schedules: boolean
+  with_credentials: boolean
+  /** Absent: as the source. */
+  runtime?: Agent['runtime'] | undefined
+  /** Absent: as the source. Null: the runtime's default. */
+  runtime_model?: string | null | undefined
+  /** The set of attempts that this fork belongs to: hidden from lists of agents, removed with the set. */
+  attempt_set_id?: string | undefined
+}
+
+export type Forks = {
+  /**
+   * Creates an agent with the workspace of a record. The answer's `warnings` name what is not as in the source. A failed
+   * fork leaves nothing behind.
+   */
+  fork(
+    caller: SignedIn,
+    source: Agent,
+    request: ForkRequest,
+    claim?: Pick<Claim, 'take'>,
+  ): Promise<CreatedAgent>
+}
+
+export type ForksDeps = {
+  db: Db
+  log: Pick<Log, 'warn'>
+  link: Pick<AgentLink, 'isConnected'>
+  ask: CallAgent
+  disk: Pick<Disk, 'quotaFor'>
+  egress: Pick<EgressService, 'refuseUnenforceable'>
+  history: Pick<AgentHistory, 'make' | 'fill' | 'settings'>
+  hooks: Pick<AgentHooks, 'forked'>
+  agentManagement: Pick<AgentManagement, 'create'>
+  /** Whether runs of the agent are working. */
+  isWorking(agentId: string): Promise<boolean>
+  /** Repeats what the connection of the program would have caused if the agent had been visible. */
+  linkConnected(agentId: string): void
+}
+
+/** A workspace of a million files. */
+const recordMs = 10 * 60_000
+
+export function createForks(deps: ForksDeps): Forks {
+  const { db, log, history, hooks, ask } = deps
+
+  /** The record to fork from, with what the fork's owner should know about it. */
+  async function pointOf(
+    source: Agent,
+    from: ForkRequest['from'],
+  ): Promise<{ record: RecordRow; warnings: string[] }> {
+    const store = historyStore(db)
+    if (from.type === 'record') {
+      const record = await store.record(source.id, from.id)
+      if (!record) throw new Fault('record_not_found')
+      return { record, warnings: [] }
+    }
+    if (source.status !== 'running') {
+      const [latest] = await store.list(source.id, { before: null, limit: 1 })
+      const name = `"${source.name}"`
+      if (!latest)
+        throw new Fault('agent_stopped', `Agent ${name} is stopped and has no record: start it first.`)
+      const warning = `Agent ${name} is not running: the fork has its latest record, of ${latest.created_at}.`
+      return { record: latest, warnings: [warning] }
+    }
+    if (!deps.link.isConnected(source.id))
+      throw new Fault('agent_unresponsive', `Agent ${source.name} did not answer.`)
+    const isWorking = await deps.isWorking(source.id)
+    const record = await recordNow(source)
+    const warning = 'Runs were working during the record: their files may be incomplete.'
+    return { record, warnings: isWorking ? [warning] : [] }
+  }
+
+  async function recordNow(source: Agent): Promise<RecordRow> {
+    try {
+      const signal = AbortSignal.timeout(recordMs)
+      return (await history.make(source.id, { reason: () => 'demand', mayShare: true, signal })).record
+    } catch (error) {
+      const reason = reasonOf(error)
+      const options = { cause: error }
+      if (reason === null || reason === 'agent_timeout')
+        throw new Fault('agent_unresponsive', `Agent ${source.name} did not answer.`, {}, options)
+      if (reason === 'agent_outdated') throw new Fault('agent_program_outdated', undefined, {}, options)
+      if (reason === 'quota_full')
+        throw new Fault('conflict', `The history of agent ${source.name} is full.`, {}, options)
+      throw error
+    }
+  }
+
+  async function warningsOf(source: Agent, record: RecordRow): Promise<string[]> {
+    return recordWarnings(source, {
+      leftOut: leftOutOf(record).map((path) => Buffer.from(path, 'latin1').toString('utf8')),
+      leftOutCount: record.left_out_count,
+      isOff: !(await history.settings(source.id)).is_on,
+    })
+  }
+
+  async function copyHistorySettings(tx: Tx, source: Agent, fork: Agent, caller: SignedIn): Promise<void> {
+    const settings = await historyStore(tx).settings(source.id)
+    if (!settings) return
+    // Only admins give quotas.
+    const quota_bytes = caller.user.role === 'admin' ? settings.quota_bytes : null
+    await historyStore(tx).putSettings({ ...settings, agent_id: fork.id, quota_bytes })
+  }
+
+  /** The first record of the fork. Its runs are recorded without it too. */
+  function recordFork(fork: Agent, record: RecordRow): void {
+    history
+      .settings(fork.id)
+      .then(({ is_on }) =>
+        is_on ? history.make(fork.id, { reason: () => 'fork', sourceId: record.id }) : null,
+      )
+      .catch((error: unknown) =>
+        log.warn({ err: error, agent: fork.name }, 'the workspace of a fork was not recorded'),
+      )
+  }
+
+  return {
+    async fork(caller, source, request, claim) {
+      if (source.is_system) throw new Fault('system_agent_protected')
+      if (request.from.type === 'record') await pointOf(source, request.from)
+      const plan = planOf(source, caller, { request, defaultDiskQuota: deps.disk.quotaFor(null) })
+      if (source.egress_mode === 'enforce') await deps.egress.refuseUnenforceable()
+      const { warnings } = plan
+      let point: RecordRow | null = null
+
+      const created = await deps.agentManagement.create(caller, plan.body, claim, {
+        columns: plan.columns,
+        async prepare() {
+          const found = await pointOf(source, request.from)
+          point = found.record
+          warnings.push(...found.warnings, ...(await warningsOf(source, found.record)))
+        },
+        async fill(fork) {
+          if (!point) throw new Error('A fork has no record.')
+          const running = { ...fork, status: 'running' as const }
+          // Waits until the program has initialized the workspace.
+          await ask(running, 'info', {})
+          const filled = await history.fill({
+            agentId: fork.id,
+            record: point,
+            isTaken: (path) => isTaken(path, request.with_credentials),
+          })
+          warnings.push(...filledWarnings(filled))
+          // The entry of the platform's own tools in `.mcp.json` is that of the source.
+          await ask(running, 'credentials.render', {})
+        },
+        async publish(tx, fork, now) {
+          if (!point) throw new Error('A fork has no record.')
+          const record: RecordRow = point
+          const origin = JSON.stringify(forkedFrom(source, record))
+          await agentStore(tx).update(fork.id, { forked_from: origin })
+          await copyHistorySettings(tx, source, fork, caller)
+          const facts = await hooks.forked(tx, {
+            ...{ source, fork, by: caller, now },
+            withSchedules: request.with_schedules,
+            withCredentials: request.with_credentials,
+          })
+          tx.onCommitted(() => {
+            deps.linkConnected(fork.id)
+            recordFork(fork, record)
+          })
+          return facts
+        },
+      })
+      return { ...created, warnings: [...warnings, ...created.warnings] }
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto'
+import { defaultHistoryRules, type HistoryRules } from '@roost/contracts/link/history'
+import type { Clock } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import { UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { textOf } from './paths.ts'
+import { applyRestore, RestoreUnsettled } from './restore.ts'
+import { leftOutOf, storeName } from './rules.ts'
+import type { RecordRow } from './tables.ts'
+
+export type FillRequest = {
+  /** A running agent that nobody uses yet. */
+  agentId: string
+  record: RecordRow
+  /** Decides by the path in the workspace. A folder that is not taken is left out with its content. */
+  isTaken(path: string): boolean
+}
+
+export type Filled = {
+  /** The first paths that were not taken. */
+  omitted: string[]
+  omittedCount: number
+  /** The first paths that could not be written. */
+  conflicts: string[]
+  conflictCount: number
+}
+
+const maxNamed = 20
+
+/**
+ * Fills the workspace of a new agent with a record, which may be another agent's. Throws `record_not_found` if retention
+ * removes the record meanwhile.
+ */
+export async function fillWorkspace(
+  { link, history, clock }: { link: Pick<AgentLink, 'call'>; history: WorkspaceHistory; clock: Clock },
+  { agentId, record, isTaken }: FillRequest,
+): Promise<Filled> {
+  const source = { agent: storeName(record.agent_id), record: record.id }
+  const omitted = new Set<string>()
+  const taken: Pick<WorkspaceHistory, 'list' | 'read'> = {
+    async list(id, folder) {
+      const entries = await history.list(id, folder)
+      return (
+        entries?.filter(({ path }) => {
+          const text = textOf(path)
+          if (isTaken(text)) return true
+          omitted.add(text)
+          return false
+        }) ?? null
+      )
+    },
+    async read(id, path) {
+      const content = await history.read(id, path)
+      if (!content) throw new UnknownRecord(id.record)
+      return content
+    },
+  }
+  try {
+    const { outcome, fault, conflicts, conflict_count } = await applyRestore(
+      { link, history: taken, clock },
+      {
+        ...{ restoreId: randomUUID(), agentId, storeAgent: storeName(agentId), source },
+        ...{ paths: [''], rules: rulesOf(record), leftOut: leftOutOf(record) },
+      },
+      async () => {},
+    )
+    if (outcome === 'applying' || fault !== null)
+      throw new Fault('conflict', `The workspace could not be filled: ${fault ?? 'no reason'}`)
+    return {
+      omitted: [...omitted].slice(0, maxNamed),
+      omittedCount: omitted.size,
+      conflicts: conflicts.slice(0, maxNamed).map(({ path }) => textOf(path)),
+      conflictCount: conflict_count,
+    }
+  } catch (error) {
+    if (error instanceof RestoreUnsettled)
+      throw new Fault('agent_unresponsive', 'The new agent did not answer.', {}, { cause: error })
+    if (error instanceof UnknownRecord || !(await history.list(source, '')))
+      throw new Fault('record_not_found', 'The record was removed meanwhile.', {}, { cause: error })
+    throw error
+  }
+}
+
+/** The rules by which it was made. */
+export function rulesOf({ rules }: RecordRow): HistoryRules {
+  // Written by this platform.
+  return rules === null ? defaultHistoryRules : (JSON.parse(rules) as HistoryRules)
+}
