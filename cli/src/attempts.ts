@@ -153,10 +153,8 @@ export async function tryTask(context: CommandContext, name: string, message: st
     variants,
     repeats: integer('repeats') ?? repeats,
     ...(maxCost === undefined ? {} : { max_cost_usd: Number(maxCost) }),
-    check:
-      command === undefined
-        ? null
-        : { command, ...(checkSeconds === undefined ? {} : { timeout_seconds: checkSeconds }) },
+    ...(command === undefined ? {} : { check: command }),
+    ...(checkSeconds === undefined ? {} : { check_timeout_seconds: checkSeconds }),
     pick: pick === undefined ? ('manual' as const) : ('best_check' as const),
     timeout_seconds: integer('timeout'),
     allowed_tools: text('tools')

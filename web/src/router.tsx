@@ -137,6 +137,17 @@ const runComparison = createRoute({
   validateSearch: searchOf({ of: text }),
 }).lazy(() => loadCode(() => import('./pages/compare-runs.tsx').then((page) => page.route)))
 
+const attempts = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agents/$name/attempts',
+}).lazy(() => loadCode(() => import('./pages/attempts.tsx').then((page) => page.route)))
+
+const attemptSet = createRoute({
+  getParentRoute: () => signedIn,
+  path: '/agents/$name/attempts/$set',
+  validateSearch: searchOf({ attempt: whole(1) }),
+}).lazy(() => loadCode(() => import('./pages/attempt-set.tsx').then((page) => page.route)))
+
 const deletedAgentRun = createRoute({
   getParentRoute: () => signedIn,
   path: '/executions/$id',
@@ -374,6 +385,8 @@ const routeTree = root.addChildren([
     agents,
     agent,
     execution,
+    attempts,
+    attemptSet,
     runComparison,
     deletedAgentRun,
     library,

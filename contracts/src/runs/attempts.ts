@@ -27,15 +27,11 @@ export const AttemptVariant = z.object({
 })
 export type AttemptVariant = z.output<typeof AttemptVariant>
 
-export const AttemptCheck = z.object({
-  command: z
-    .string()
-    .max(maxCheckCommand)
-    .refine((text) => text.trim() !== '', 'must not be blank')
-    .refine((text) => !text.includes('\0'), 'must not contain a null character')
-    .describe("Runs with bash in each attempt's workspace after its run. Exit code 0 means passed."),
-  timeout_seconds: z.number().int().min(1).max(maxCheckSeconds).default(defaultCheckSeconds),
-})
+const CheckCommand = z
+  .string()
+  .max(maxCheckCommand)
+  .refine((text) => text.trim() !== '', 'must not be blank')
+  .refine((text) => !text.includes('\0'), 'must not contain a null character')
 
 export const attemptPicks = ['manual', 'best_check'] as const
 
@@ -59,7 +55,12 @@ export const AttemptsBody = z
       .max(10_000)
       .default(defaultMaxCostUsd)
       .describe('Cap for the cost of all attempts together, estimates included.'),
-    check: AttemptCheck.nullish().transform((value) => value ?? null),
+    check: CheckCommand.nullish()
+      .transform((value) => value ?? null)
+      .describe(
+        "A command for bash that runs in each attempt's workspace after its run. Exit code 0 means passed.",
+      ),
+    check_timeout_seconds: z.number().int().min(1).max(maxCheckSeconds).default(defaultCheckSeconds),
     pick: z
       .enum(attemptPicks)
       .default('manual')
@@ -139,9 +140,7 @@ export const AttemptKeep = z.object({
   state: z.enum(keepStates),
   reason: z.string().nullable().describe('Why it failed. `changed_meanwhile`: see the conflicts.'),
   message: z.string().nullable(),
-  conflicts: z
-    .array(z.object({ ...shownPath, reason: z.string() }))
-    .describe('The first paths in conflict.'),
+  conflicts: z.array(z.object({ ...shownPath, reason: z.string() })).describe('The first paths in conflict.'),
   conflict_count: integer,
   undo_record: z.string().nullable().describe('The record made before: restore it to undo.'),
 })
@@ -196,6 +195,7 @@ export const startAttempts = endpoint({
   body: AttemptsBody,
   status: 202,
   returns: AttemptSet,
+  headers: ['X-Via-MCP'],
   fails: [
     'agent_not_found',
     'agent_not_running',

@@ -1,5 +1,6 @@
 import type { Tool } from '../tool.ts'
 import { agentTools } from './agents.ts'
+import { attemptTools } from './attempts.ts'
 import { callTools } from './calls.ts'
 import { canvasTools } from './canvas.ts'
 import { chatTools } from './chat.ts'
@@ -27,6 +28,7 @@ export const tools: readonly Tool[] = [
   ...healthTools,
   ...chatTools,
   ...fanOutTools,
+  ...attemptTools,
   ...executionTools,
   ...historyTools,
   ...loopTools,

@@ -37,6 +37,11 @@ chat_with_agent(agent_name, message, parallel=false, async=false, model?, allowe
 get_chat_history(agent_name, limit=50)
 fan_out(agent_name, tasks, max_concurrency?, timeout_seconds?, model?, system_prompt?, allowed_tools?, async_mode?, idempotency_key?)
 get_fan_out_result(agent_name, fan_out_id)
+start_attempts(agent_name, messages, variants?, repeats?, max_cost_usd?, check?, check_timeout_seconds?, pick?, timeout_seconds?, allowed_tools?) P
+list_attempts(agent_name, limit?, offset?) P
+get_attempts(agent_name, attempt_set_id) P
+keep_attempt(agent_name, attempt_set_id, attempt, on_conflict?, when_busy?) P
+discard_attempts(agent_name, attempt_set_id) P
 
 list_recent_executions(agent_name, limit=20≤100, status?)
 get_execution_result(agent_name, execution_id, include_log=false)

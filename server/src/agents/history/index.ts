@@ -5,13 +5,13 @@
  * A run never fails because of its records: what is missing is named in its row.
  */
 
+export type { AdoptRequest, AttemptRecords } from './adopt.ts'
 export type { RunRecording, StartedRun } from './around-runs.ts'
 export { reasonOf } from './faults.ts'
 export type { Filled, FillRequest } from './fill.ts'
 export { createHistorySettings, type HistorySettingsService } from './history-settings.ts'
 export { createHistoryReader, type HistoryReader } from './reader.ts'
 export type { MadeRecord, RecordRequest } from './record.ts'
-export type { AdoptRequest, AttemptRecords } from './adopt.ts'
 export {
   type MergeRequest,
   type RestoreRequest,

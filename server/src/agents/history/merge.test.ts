@@ -37,7 +37,10 @@ const cases: [string, { theirs: Change[]; ours: Change[]; paths: string[]; confl
     'both changed it differently',
     { theirs: [changed('a', 'one')], ours: [changed('a', 'two')], paths: ['a'], conflicts: ['a'] },
   ],
-  ['we deleted what they changed', { theirs: [changed('a')], ours: [deleted('a')], paths: ['a'], conflicts: ['a'] }],
+  [
+    'we deleted what they changed',
+    { theirs: [changed('a')], ours: [deleted('a')], paths: ['a'], conflicts: ['a'] },
+  ],
   [
     'a renamed file that we changed',
     { theirs: [renamed('a', 'b')], ours: [changed('a', 'two')], paths: ['a', 'b'], conflicts: ['a'] },

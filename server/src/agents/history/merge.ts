@@ -41,8 +41,12 @@ export function mergeOf(theirs: readonly Change[], ours: readonly Change[], over
     return after?.kind === 'folder' ? !touched.has(path) : overwrite || !occupied.has(path)
   }
 
-  const selected = new Set([...their].filter(([path, sides]) => isSelected(path, sides)).map(([path]) => path))
-  const paths = [...selected].filter((path) => !upwards(path).some((each) => each !== path && selected.has(each)))
+  const selected = new Set(
+    [...their].filter(([path, sides]) => isSelected(path, sides)).map(([path]) => path),
+  )
+  const paths = [...selected].filter(
+    (path) => !upwards(path).some((each) => each !== path && selected.has(each)),
+  )
   return { paths, conflicts: [...conflicts].sort() }
 }
 

@@ -70,6 +70,8 @@ export type HistoryReader = {
   ): Promise<{ name: string; bytes: Readable }>
 }
 
+type Reading = { agent: Pick<Agent, 'id'>; isOwner: boolean }
+
 /** Comparisons at a time; each may hold many paths. */
 const maxComparisons = 4
 /** Files whose content is the owner's alone under any other name too. */
@@ -79,18 +81,19 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
   const store = historyStore(db)
   const turns = createTurns(maxComparisons)
 
-  async function requireRecord(agentId: string, id: string): Promise<RecordRow> {
-    const row = await store.record(agentId, id)
-    if (!row) throw new Fault('record_not_found')
+  /** Attempts are the owner's alone. */
+  async function requireRecord({ agent, isOwner }: Reading, id: string): Promise<RecordRow> {
+    const row = await store.record(agent.id, id)
+    if (!row || (row.reason === 'attempt' && !isOwner)) throw new Fault('record_not_found')
     return row
   }
 
   const idOf = ({ agent_id, id }: RecordRow) => ({ agent: storeName(agent_id), record: id })
 
-  async function baseOf(row: RecordRow, since: string | undefined): Promise<RecordRow> {
+  async function baseOf(reading: Reading, row: RecordRow, since: string | undefined): Promise<RecordRow> {
     const id = since ?? row.base_id
     if (id === null) throw new Fault('record_not_found', 'There is no record before this one.')
-    return requireRecord(row.agent_id, id)
+    return requireRecord(reading, id)
   }
 
   function compare({ agent, isOwner }: HistoryReading, from: RecordRow, to: RecordRow, page: ChangesPage) {
@@ -160,7 +163,7 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     },
 
     async record({ agent, isOwner }, id) {
-      const row = await requireRecord(agent.id, id)
+      const row = await requireRecord({ agent, isOwner }, id)
       // Written by this platform.
       const paths = JSON.parse(row.left_out) as LeftOutPath[]
       const shown = paths.filter(({ path }) => isVisible(path, isOwner))
@@ -172,19 +175,19 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
 
     async pin(agentId, id, by) {
       if (!(await store.pin(agentId, id, by))) throw new Fault('record_not_found')
-      return recordView(await requireRecord(agentId, id))
+      return recordView(await requireRecord({ agent: { id: agentId }, isOwner: true }, id))
     },
 
     async changes(reading, { record, since }, page) {
-      const after = await requireRecord(reading.agent.id, record)
-      const before = await baseOf(after, since)
+      const after = await requireRecord(reading, record)
+      const before = await baseOf(reading, after, since)
       const listed = await compare(reading, before, after, page)
       return { before: recordView(before), after: recordView(after), ...listed }
     },
 
     async diff(reading, { record, since }, query) {
-      const after = await requireRecord(reading.agent.id, record)
-      return compareFile(reading, { before: await baseOf(after, since), after }, query)
+      const after = await requireRecord(reading, record)
+      return compareFile(reading, { before: await baseOf(reading, after, since), after }, query)
     },
 
     async runChanges(reading, executionId, page) {
@@ -216,7 +219,7 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     },
 
     async folder({ agent, isOwner }, id, { offset, limit, ...query }) {
-      const row = await requireRecord(agent.id, id)
+      const row = await requireRecord({ agent, isOwner }, id)
       const folder = recordPathOf(query, isOwner)
       const all = await history.list(idOf(row), folder)
       if (!all) throw new Fault('file_not_found', `There is no folder "${formatPath(textOf(folder))}".`)
@@ -237,7 +240,7 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     },
 
     async file({ agent, isOwner }, id, query) {
-      const row = await requireRecord(agent.id, id)
+      const row = await requireRecord({ agent, isOwner }, id)
       const path = requirePath(query, isOwner)
       const shown = formatPath(textOf(path))
       const entry = await history.entry(idOf(row), path)
@@ -250,7 +253,7 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     },
 
     async archive({ agent, isOwner }, id, query) {
-      const row = await requireRecord(agent.id, id)
+      const row = await requireRecord({ agent, isOwner }, id)
       const folder = recordPathOf(query, isOwner)
       rejectPack(posix.join(workspaceRoot, textOf(folder)), isOwner)
       if (!(await history.list(idOf(row), folder)))

@@ -175,7 +175,9 @@ function mayShare({ reason, sourceId, mayShare = false }: RecordRequest): boolea
   return sourceId === undefined && ['before_run', 'after_run', 'before_restore'].includes(reason())
 }
 
-export function countsOf(changes: readonly Change[]): Pick<RecordRow, 'added' | 'changed' | 'deleted' | 'renamed'> {
+export function countsOf(
+  changes: readonly Change[],
+): Pick<RecordRow, 'added' | 'changed' | 'deleted' | 'renamed'> {
   const counts = { added: 0, changed: 0, deleted: 0, renamed: 0 }
   for (const { change, before, after } of changes) {
     if ((after ?? before)?.kind === 'folder') continue

@@ -61,7 +61,8 @@ export async function* targetOf(
 export function selectionOf(paths: readonly string[]) {
   const selected = new Set(paths)
   const above = new Set<string>()
-  for (const path of paths) for (let each = parentOf(path); each !== ''; each = parentOf(each)) above.add(each)
+  for (const path of paths)
+    for (let each = parentOf(path); each !== ''; each = parentOf(each)) above.add(each)
   return {
     selected: selected as ReadonlySet<string>,
     above: above as ReadonlySet<string>,

@@ -237,7 +237,11 @@ export function createRestores(deps: RestoresDeps): RestoreService {
         // What to merge is known once the workspace is recorded.
         if (row.merge_base_id !== null) await recordBefore()
         const { paths } = merge ?? options
-        await finish(row, await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore), make)
+        await finish(
+          row,
+          await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore),
+          make,
+        )
       })
     } catch (error) {
       await failed(row, error)
@@ -450,7 +454,15 @@ function waitingRow(
 ): RestoreRow {
   return {
     ...{ id: randomUUID(), agent_id, record_id: recordId, paths: JSON.stringify(paths), asked_by: null },
-    ...{ run_id: null, validation_id: null, merge_base_id: null, overwrite: 0, state: 'waiting', reason: null, message: null },
+    ...{
+      run_id: null,
+      validation_id: null,
+      merge_base_id: null,
+      overwrite: 0,
+      state: 'waiting',
+      reason: null,
+      message: null,
+    },
     ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
     ...{ before_id: null, after_id: null, runner: null, created_at: at, updated_at: at, ended_at: null },
   }

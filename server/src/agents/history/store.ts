@@ -1,5 +1,5 @@
-import type { RunRecordOutcome, RunRecordReason } from '@roost/contracts/agents/history'
 import { randomInt } from 'node:crypto'
+import type { RunRecordOutcome, RunRecordReason } from '@roost/contracts/agents/history'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { HistorySettingsRow, HistoryTables, RecordRow, RunRecordsRow } from './tables.ts'
@@ -89,11 +89,7 @@ export function historyStore(executor: Executor) {
 
     /** Keeps a record from retention until `releaseSet`. */
     async holdFor(setId: string, id: string): Promise<void> {
-      await db
-        .updateTable('workspace_records')
-        .set({ attempt_set_id: setId })
-        .where('id', '=', id)
-        .execute()
+      await db.updateTable('workspace_records').set({ attempt_set_id: setId }).where('id', '=', id).execute()
     },
 
     /** Deletes the records of a set's attempts, and releases its base. Returns the deleted ones. */

@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import type { AttemptSetStatus } from '@roost/contracts/runs/attempts'
 import type { Forks } from '../../agents/forks/index.ts'
 import { type AgentHistory, historyStore, reasonOf, storeName } from '../../agents/history/index.ts'
 import type { AgentManagement } from '../../agents/management/index.ts'
@@ -315,7 +314,11 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       const reason = error instanceof HistoryFull ? 'quota_full' : reasonOf(error)
       if (reason === null && ageMs(attempt.updated_at) < recordPatienceMs) throw error
       log.warn({ err: error, attempt_set: set.id, attempt: attempt.number }, 'an attempt was not recorded')
-      return failAttempt(set, attempt, `Its workspace could not be recorded: ${reason ?? 'agent_unreachable'}.`)
+      return failAttempt(
+        set,
+        attempt,
+        `Its workspace could not be recorded: ${reason ?? 'agent_unreachable'}.`,
+      )
     }
   }
 

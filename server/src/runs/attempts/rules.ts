@@ -1,8 +1,8 @@
 import {
   type AttemptStatus,
   type AttemptsBody,
-  attemptsKeptDays,
   type AttemptVariant,
+  attemptsKeptDays,
 } from '@roost/contracts/runs/attempts'
 import type { CheckResult } from './tables.ts'
 
@@ -36,10 +36,7 @@ export type Candidate = {
 }
 
 /** `hasCheck`: the set has a check. */
-export function isPassed(
-  { status, check }: Pick<Candidate, 'status' | 'check'>,
-  hasCheck: boolean,
-): boolean {
+export function isPassed({ status, check }: Pick<Candidate, 'status' | 'check'>, hasCheck: boolean): boolean {
   return status === 'done' && (!hasCheck || check?.exit_code === 0)
 }
 

@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type AttemptSet,
-  type AttemptSetSummary,
-  type AttemptsBody,
-  type keepAttempt,
-} from '@roost/contracts/runs/attempts'
+import type { AttemptSet, AttemptSetSummary, AttemptsBody, keepAttempt } from '@roost/contracts/runs/attempts'
 import type { z } from 'zod'
 import { historyStore, leftOutOf } from '../../agents/history/index.ts'
 import type { AgentHooks } from '../../agents/management/index.ts'
@@ -142,7 +137,12 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
 
   async function keepRecord(
     set: SetRow,
-    { number, by, overwrite, whenBusy }: Parameters<Keep>[1] | (Omit<Parameters<Keep>[1], 'by'> & { by: SignedIn }),
+    {
+      number,
+      by,
+      overwrite,
+      whenBusy,
+    }: Parameters<Keep>[1] | (Omit<Parameters<Keep>[1], 'by'> & { by: SignedIn }),
   ): Promise<void> {
     const attempt = (await store.attempts([set.id])).find((each) => each.number === number)
     const isKeepable = attempt?.record_id && attempt.changes !== null && set.base_record_id !== null
@@ -188,7 +188,10 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       const set: SetRow = {
         ...{ id: randomUUID(), agent_id: agentId, status: 'recording', message: null, pick: body.pick },
         max_cost_micros: Math.max(1, Math.round(body.max_cost_usd * 1_000_000)),
-        ...{ check_command: body.check?.command ?? null, check_seconds: body.check?.timeout_seconds ?? null },
+        ...{
+          check_command: body.check,
+          check_seconds: body.check === null ? null : body.check_timeout_seconds,
+        },
         run_options: JSON.stringify({
           triggered_by: triggerOf(caller, agentId, { way: 'manual', viaMcp }),
           timeout_seconds: body.timeout_seconds,
@@ -198,12 +201,14 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
         ...{ base_record_id: null, kept_number: null, restore_id: null, created_by: caller.user.id },
         ...{ created_at: at, updated_at: at, done_at: null, ended_at: null },
       }
-      const rows = planned.map(({ message, variant }, index): AttemptRow => ({
-        ...{ set_id: set.id, number: index + 1, status: 'waiting', message },
-        ...{ runtime: variant.runtime ?? agent.runtime, model: modelOf(variant.model) },
-        ...{ agent_name: null, agent_id: null, execution_id: null, record_id: null, changes: null },
-        ...{ error: null, check_result: null, cost_micros: null, cost_estimated: 0, updated_at: at },
-      }))
+      const rows = planned.map(
+        ({ message, variant }, index): AttemptRow => ({
+          ...{ set_id: set.id, number: index + 1, status: 'waiting', message },
+          ...{ runtime: variant.runtime ?? agent.runtime, model: modelOf(variant.model) },
+          ...{ agent_name: null, agent_id: null, execution_id: null, record_id: null, changes: null },
+          ...{ error: null, check_result: null, cost_micros: null, cost_estimated: 0, updated_at: at },
+        }),
+      )
       await db.atomically(async (tx) => {
         // Of two requests at the same time, the second one sees the first.
         if (!(await agentStore(tx).lock(agentId))) throw new Fault('agent_not_found')
@@ -211,7 +216,10 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
         if (await on.hasSetIn(agentId, working))
           throw new Fault('conflict', 'Another set of attempts of this agent is working.')
         if ((await on.open(agentId)).length >= maxOpenSets)
-          throw new Fault('conflict', `${maxOpenSets} sets of this agent wait for a choice: keep or discard one.`)
+          throw new Fault(
+            'conflict',
+            `${maxOpenSets} sets of this agent wait for a choice: keep or discard one.`,
+          )
         if ((await on.countWorking(caller.user.id)) + rows.length > maxWorkingAttempts)
           throw new Fault('conflict', `You may have ${maxWorkingAttempts} attempts working at the same time.`)
         await on.insert(set, rows)

@@ -9,7 +9,11 @@ export function createAttemptSpending({ db }: { db: Db }): AttemptSpending {
     async ofFork(agentId) {
       const set = await store.setOfFork(agentId)
       if (!set) return null
-      return { sourceId: set.agent_id, maxMicros: set.max_cost_micros, spentMicros: await store.spent(set.id) }
+      return {
+        sourceId: set.agent_id,
+        maxMicros: set.max_cost_micros,
+        spentMicros: await store.spent(set.id),
+      }
     },
     ofSource: (sourceId) => store.openSpent(sourceId),
   }

@@ -8,15 +8,7 @@ export type SetRow = AttemptSetsTable
 export type AttemptRow = AttemptsTable
 export type AttemptRun = Pick<ExecutionRow, (typeof runColumns)[number]>
 
-const runColumns = [
-  'id',
-  'status',
-  'response',
-  'error',
-  'error_code',
-  'duration_ms',
-  'tool_count',
-] as const
+const runColumns = ['id', 'status', 'response', 'error', 'error_code', 'duration_ms', 'tool_count'] as const
 
 type SetPatch = Partial<Omit<SetRow, 'id' | 'agent_id' | 'created_at'>>
 type AttemptPatch = Partial<Omit<AttemptRow, 'set_id' | 'number'>>
@@ -93,7 +85,10 @@ export function attemptStore(executor: Executor) {
     /** In the order of their numbers. */
     async attempts(setIds: readonly string[]): Promise<AttemptRow[]> {
       if (setIds.length === 0) return []
-      const query = db.selectFrom('attempts').selectAll().where('set_id', 'in', [...setIds])
+      const query = db
+        .selectFrom('attempts')
+        .selectAll()
+        .where('set_id', 'in', [...setIds])
       return (await query.orderBy('set_id').orderBy('number').execute()).map(readAttempt)
     },
 
@@ -233,6 +228,7 @@ export function attemptStore(executor: Executor) {
           updated_at: at,
         })
         .where('agent_id', '=', forkId)
+        .where('cost_micros', 'is', null)
         .execute()
     },
 

@@ -36,7 +36,10 @@ export function costOf(
   return costs.get(agent_id ?? '') ?? { micros: 0, isEstimated: false }
 }
 
-export function summaryView(set: SetRow, { agentName, createdBy, attempts, costs }: Facts): AttemptSetSummary {
+export function summaryView(
+  set: SetRow,
+  { agentName, createdBy, attempts, costs }: Facts,
+): AttemptSetSummary {
   const hasCheck = set.check_command !== null
   const passed = attempts.filter((each) =>
     isPassed({ status: each.status, check: checkResultOf(each) }, hasCheck),

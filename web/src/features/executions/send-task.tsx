@@ -1,7 +1,8 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
+import { Link } from '@tanstack/react-router'
 import { Play } from 'lucide-react'
 import { Banner } from '../../ui/banner.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, buttonClass } from '../../ui/button.tsx'
 import { Segmented } from '../../ui/segmented.tsx'
 import { useAgentPower } from '../agents/actions.ts'
 import { FanOutForm } from './fan-out-form.tsx'
@@ -33,13 +34,24 @@ export function SendTask({ agent, mode, from, onModeChange, onFromClear, onFanOu
         <h2 id="ask" className="font-semibold text-base">
           Send task
         </h2>
-        <Segmented
-          size="sm"
-          label="Number of tasks"
-          options={modes}
-          value={mode}
-          onValueChange={onModeChange}
-        />
+        <div className="flex flex-wrap items-center gap-2">
+          {(agent.is_owner || agent.can_delete) && !agent.is_system && (
+            <Link
+              to="/agents/$name/attempts"
+              params={{ name: agent.name }}
+              className={buttonClass({ size: 'sm' })}
+            >
+              Try several times…
+            </Link>
+          )}
+          <Segmented
+            size="sm"
+            label="Number of tasks"
+            options={modes}
+            value={mode}
+            onValueChange={onModeChange}
+          />
+        </div>
       </div>
       {!isUp && <NotUp agent={agent} />}
       {mode === 'one' && from !== null ? (

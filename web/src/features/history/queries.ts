@@ -37,7 +37,10 @@ const recordingPaceMs = 2000
 const restorePaceMs = 1000
 
 /** The differences of a run, or between two records. */
-export type ChangesOf = { kind: 'run'; id: string } | { kind: 'record'; name: string; id: string }
+export type ChangesOf =
+  | { kind: 'run'; id: string }
+  /** `since`: an earlier record than the one before it. */
+  | { kind: 'record'; name: string; id: string; since?: string | undefined }
 
 /** A path of a list, as requests name it. */
 export type Named = Pick<WorkspaceChange, 'path' | 'path_bytes'>
@@ -54,13 +57,13 @@ export const runChangesQuery = (api: Client, id: string, offset = 0) =>
     refetchInterval: ({ state }) => (state.data?.status === 'recording' ? recordingPaceMs : false),
   })
 
-export const recordChangesQuery = (api: Client, name: string, record: string) =>
+export const recordChangesQuery = (api: Client, name: string, record: string, since?: string) =>
   queryOptions({
-    queryKey: [...historyKeys.ofAgent(name), 'changes', record],
+    queryKey: [...historyKeys.ofAgent(name), 'changes', record, since],
     queryFn: ({ signal }) =>
       api.call(getRecordChanges, {
         params: { name, record },
-        query: { limit: String(changesPerPage) },
+        query: { limit: String(changesPerPage), since },
         signal,
       }),
     // A record never changes.
@@ -71,13 +74,18 @@ export const diffQuery = (api: Client, of: ChangesOf, change: WorkspaceChange) =
   queryOptions({
     queryKey: [
       ...(of.kind === 'run' ? historyKeys.ofRun(of.id) : historyKeys.ofAgent(of.name)),
-      ...['diff', of.id, change.path, change.path_bytes, change.from],
+      ...['diff', of.id, of.kind === 'record' ? of.since : undefined],
+      ...[change.path, change.path_bytes, change.from],
     ],
     queryFn: ({ signal }) => {
       const { from, from_bytes } = change
       const query = { ...pathQuery(change), ...(from_bytes === undefined ? { from } : { from_bytes }) }
       if (of.kind === 'run') return api.call(getRunDiff, { params: { id: of.id }, query, signal })
-      return api.call(getRecordDiff, { params: { name: of.name, record: of.id }, query, signal })
+      return api.call(getRecordDiff, {
+        params: { name: of.name, record: of.id },
+        query: { ...query, since: of.since },
+        signal,
+      })
     },
   })
 

@@ -18,6 +18,7 @@ export const recordReasonWords: Record<RecordReason, string> = {
   after_restore: 'After a restore',
   demand: 'On demand',
   fork: 'Fork',
+  attempt: 'Attempt',
 }
 
 const reasonSentences: Record<RunRecordReason, string> = {
@@ -56,6 +57,7 @@ export const conflictSentences: Record<RestorePreview['conflicts'][number]['reas
   occupied: 'something new is in its place',
   denied: 'belongs to another user',
   elsewhere: 'is on another file system',
+  changed_meanwhile: 'changed here and in the attempt',
 }
 
 const restoreReasonSentences: Record<RestoreReason, string> = {
@@ -67,6 +69,7 @@ const restoreReasonSentences: Record<RestoreReason, string> = {
   record_removed: 'Retention removed the record.',
   not_recorded: 'The workspace could not be recorded before.',
   later_runs: 'Other runs have worked since.',
+  changed_meanwhile: 'Files changed here and in the attempt.',
   workspace_fault: 'The workspace reported an error.',
   platform_fault: 'The platform could not complete it.',
 }

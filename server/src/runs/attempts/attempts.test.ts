@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { maxAttempts } from '@roost/contracts/runs/attempts'
+import { historyStore } from '../../agents/history/index.ts'
+import { agentStore } from '../../agents/records/index.ts'
+import { forEachDialect } from '../../test/dialects.ts'
+import { executionStore } from '../executions/index.ts'
+import { openAttempts } from './test/attempts-world.ts'
+
+const check = 'npm test'
+
+forEachDialect((_, open) => {
+  const openWorld = async () => openAttempts(await open())
+
+  test('202 three attempts run on forks, and the kept one becomes the workspace', async () => {
+    await using t = await openWorld()
+    const { world } = t
+    t.write('notes', 'before')
+    t.state.checks = async (number) => ({
+      ...{ state: 'ended', exit_code: number === 2 ? 0 : 1, timed_out: false, truncated: false },
+      ...{ output: `check ${number} hunter2-hunter2`, duration_ms: 3 },
+    })
+    const id = await t.begin({ repeats: 3, check })
+    await t.finish(id, 1, { notes: 'one' }, { cost: 0.25 })
+    await t.finish(id, 2, { notes: 'two', 'src/new': 'file' }, { cost: 0.5 })
+    await t.finish(id, 3, { other: 'three' }, { error_code: 'agent_error' })
+    const done = await t.until(id, ({ status }) => status === 'done')
+    assert.deepEqual(
+      done.attempts.map(({ status, check: result, changes, cost }) => [
+        status,
+        result?.exit_code,
+        changes?.added,
+        changes?.changed,
+        cost,
+      ]),
+      [
+        ['done', 1, 0, 1, 0.25],
+        ['done', 0, 1, 1, 0.5],
+        ['failed', undefined, 1, 0, 0],
+      ],
+    )
+    assert.equal(done.attempts[1]?.check?.output, 'check 2 [secret]')
+    assert.equal(done.attempts[1]?.result, 'Result 2')
+    assert.deepEqual([done.cost, done.passed, done.ended], [0.75, 1, 3])
+    assert.equal(await t.containers(), 1, 'the forks are gone')
+
+    const record = done.attempts[1]?.record
+    const url = `/api/agents/ada/history/records/${record}/changes?since=${done.base_record}`
+    const changes = await world.request(t.owner.key, 'GET', url)
+    assert.deepEqual(
+      changes.json.changes.map(({ path }: { path: string }) => path),
+      ['notes', 'src/new'],
+    )
+    const listed = await world.request(t.owner.key, 'GET', '/api/agents/ada/history')
+    assert.ok(listed.json.records.every(({ reason }: { reason: string }) => reason !== 'attempt'))
+
+    const kept = await world.request(t.owner.key, 'POST', t.path(id, '/keep'), { attempt: 2 })
+    assert.equal(kept.status, 202, JSON.stringify(kept.json))
+    const ended = await t.until(id, ({ ended_at }) => ended_at !== null)
+    assert.deepEqual([ended.status, ended.kept, ended.keep?.state], ['kept', 2, 'kept'])
+    assert.equal(readFileSync(join(t.home, 'notes'), 'utf8'), 'two')
+    assert.equal(readFileSync(join(t.home, 'src/new'), 'utf8'), 'file')
+    assert.equal(existsSync(join(t.home, 'other')), false)
+    const stored = await world.history.records()
+    const rows = await historyStore(t.db).list(t.source.id, { before: null, limit: 100 })
+    assert.deepEqual(stored.map((each) => each.record).sort(), rows.map((row) => row.id).sort())
+    assert.ok(rows.every(({ attempt_set_id }) => attempt_set_id === null))
+
+    const undo = { record: ended.keep?.undo_record ?? '' }
+    await world.request(t.owner.key, 'POST', '/api/agents/ada/history/restores', undo)
+    await t.eventually(async () => readFileSync(join(t.home, 'notes'), 'utf8') === 'before', 'undone')
+  })
+
+  test('the runs of attempts belong to the source afterwards, and forks are hidden before', async () => {
+    await using t = await openWorld()
+    const { world } = t
+    const admin = await world.person('admin')
+    const id = await t.begin({ repeats: 2 })
+    await t.until(id, ({ attempts }) => attempts.every(({ status }) => status === 'running'))
+    const forks = (await agentStore(t.db).all()).filter(({ attempt_set_id }) => attempt_set_id === id)
+    assert.equal(forks.length, 2)
+    for (const { key } of [t.owner, admin]) {
+      const listed = await world.request(key, 'GET', '/api/agents')
+      const names = listed.json.map(({ name }: { name: string }) => name)
+      assert.ok(names.includes('ada') && !forks.some(({ name }) => names.includes(name)))
+      const fork = await world.request(key, 'GET', `/api/agents/${forks[0]?.name}`)
+      assert.equal(fork.status, 404)
+    }
+    await t.finish(id, 1)
+    await t.finish(id, 2)
+    const done = await t.until(id, ({ status }) => status === 'done')
+    for (const { execution_id } of done.attempts) {
+      const run = await executionStore(t.db).byId(execution_id ?? '')
+      assert.deepEqual([run?.agent_id, run?.agent_name, run?.agent_deleted], [t.source.id, 'ada', 0])
+    }
+  })
+
+  test('files that changed meanwhile: others stay, the same ones are named until they may be overwritten', async () => {
+    await using t = await openWorld()
+    const { world } = t
+    t.write('both', 'before')
+    t.write('theirs', 'before')
+    t.write('ours', 'before')
+    const id = await t.begin()
+    await t.finish(id, 1, { both: 'attempt', theirs: 'attempt', 'new/file': 'attempt' })
+    await t.until(id, ({ status }) => status === 'done')
+    t.write('both', 'agent')
+    t.write('ours', 'agent')
+    t.write('new/own', 'agent')
+    const read = (name: string) => readFileSync(join(t.home, name), 'utf8')
+    await world.request(t.owner.key, 'POST', t.path(id, '/keep'), { attempt: 1 })
+    const refused = await t.until(id, ({ keep }) => keep?.state === 'failed')
+    assert.deepEqual([refused.status, refused.keep?.reason], ['done', 'changed_meanwhile'])
+    assert.deepEqual(refused.keep?.conflicts, [{ path: 'both', reason: 'changed_meanwhile' }])
+    assert.deepEqual([read('both'), read('theirs')], ['agent', 'before'])
+
+    const body = { attempt: 1, on_conflict: 'overwrite' }
+    await world.request(t.owner.key, 'POST', t.path(id, '/keep'), body)
+    const kept = await t.until(id, ({ ended_at }) => ended_at !== null)
+    assert.equal(kept.status, 'kept', JSON.stringify(kept.keep))
+    assert.deepEqual(['both', 'theirs', 'ours', 'new/file', 'new/own'].map(read), [
+      'attempt',
+      'attempt',
+      'agent',
+      'attempt',
+      'agent',
+    ])
+  })
+
+  test('the best check is kept without asking, and none if none passed', async () => {
+    await using t = await openWorld()
+    const exitCodes = [1, 0, 0]
+    t.state.checks = async (number) => ({
+      ...{ state: 'ended', exit_code: exitCodes[number - 1] ?? 1, timed_out: false },
+      ...{ output: '', truncated: false, duration_ms: 1 },
+    })
+    const body = { repeats: 3, check, pick: 'best_check' }
+    const first = await t.begin(body)
+    await t.finish(first, 1, { result: '1' }, { cost: 0.1 })
+    await t.finish(first, 2, { result: '2' }, { cost: 0.3 })
+    await t.finish(first, 3, { result: '3' }, { cost: 0.2 })
+    const kept = await t.until(first, ({ ended_at }) => ended_at !== null)
+    assert.deepEqual([kept.status, kept.kept], ['kept', 3])
+    assert.equal(readFileSync(join(t.home, 'result'), 'utf8'), '3')
+
+    exitCodes.fill(1)
+    const second = await t.begin({ ...body, repeats: 1 })
+    await t.finish(second, 1, { result: 'worse' })
+    const left = await t.until(second, ({ message }) => message !== null)
+    assert.deepEqual([left.status, left.kept], ['done', null])
+  })
+
+  test('a process that was killed leaves every step to the next one', async () => {
+    await using t = await openWorld()
+    const id = await t.begin({ repeats: 2, check })
+    await t.until(id, ({ attempts }) => attempts.some(({ status }) => status === 'forking'))
+    await t.takeOver()
+    await t.until(id, ({ attempts }) => attempts.every(({ status }) => status === 'running'))
+    await t.takeOver()
+    let isChecked = false
+    t.state.checks = async () => ({
+      ...{ state: isChecked ? 'ended' : 'running', exit_code: isChecked ? 0 : null, timed_out: false },
+      ...{ output: '', truncated: false, duration_ms: 1 },
+    })
+    await t.finish(id, 1, { result: 'one' })
+    await t.takeOver()
+    await t.finish(id, 2, { result: 'two' })
+    await t.until(id, ({ attempts }) => attempts.every(({ status }) => status === 'checking'))
+    await t.takeOver()
+    isChecked = true
+    await t.until(id, ({ status }) => status === 'done')
+    assert.equal(await t.containers(), 1)
+    await t.world.request(t.owner.key, 'POST', t.path(id, '/keep'), { attempt: 2 })
+    await t.takeOver()
+    const kept = await t.until(id, ({ ended_at }) => ended_at !== null)
+    assert.deepEqual([kept.status, readFileSync(join(t.home, 'result'), 'utf8')], ['kept', 'two'])
+  })
+
+  test('a cancelled set keeps what has ended, a discarded one keeps nothing', async () => {
+    await using t = await openWorld()
+    const { world } = t
+    const id = await t.begin({ repeats: 2 })
+    await t.finish(id, 1, { result: 'one' })
+    await t.until(id, ({ ended }) => ended === 1)
+    assert.equal((await world.request(t.owner.key, 'POST', t.path(id, '/cancel'))).status, 200)
+    const done = await t.until(id, ({ status }) => status === 'done')
+    assert.deepEqual(
+      done.attempts.map(({ status }) => status),
+      ['done', 'cancelled'],
+    )
+    assert.equal((await world.request(t.owner.key, 'DELETE', t.path(id))).status, 409)
+    await world.request(t.owner.key, 'POST', t.path(id, '/discard'))
+    await t.until(id, ({ ended_at }) => ended_at !== null)
+    assert.equal((await world.request(t.owner.key, 'POST', t.path(id, '/keep'), { attempt: 1 })).status, 409)
+    assert.equal((await world.request(t.owner.key, 'DELETE', t.path(id))).status, 200)
+    assert.equal((await world.request(t.owner.key, 'GET', t.path(id))).status, 404)
+
+    const running = await t.begin({ repeats: 2 })
+    await t.until(running, ({ attempts }) => attempts.every(({ status }) => status === 'running'))
+    await world.request(t.owner.key, 'POST', t.path(running, '/discard'))
+    await t.until(running, ({ ended_at }) => ended_at !== null)
+    assert.equal(await t.containers(), 1)
+    const stored = await world.history.records()
+    const rows = await historyStore(t.db).list(t.source.id, { before: null, limit: 100 })
+    assert.deepEqual(stored.map((each) => each.record).sort(), rows.map((row) => row.id).sort())
+  })
+
+  test('a set that nobody chooses from expires, and a deleted source takes its forks along', async () => {
+    await using t = await openWorld()
+    const { world } = t
+    const id = await t.begin()
+    await t.finish(id, 1, { result: 'one' })
+    await t.until(id, ({ status }) => status === 'done')
+    await world.clock.advance(7 * 86_400 + 60)
+    const expired = await t.until(id, ({ ended_at }) => ended_at !== null)
+    assert.equal(expired.status, 'discarded')
+
+    const next = await t.begin()
+    await t.until(next, ({ attempts }) => attempts.every(({ status }) => status === 'running'))
+    await world.request(t.owner.key, 'DELETE', '/api/agents/ada')
+    for (const { name, run } of t.state.attempts?.loops ?? [])
+      if (name === 'runs.attempts-cleanup') await run(new AbortController().signal)
+    await t.eventually(async () => (await t.containers()) === 0, 'no container')
+    await world.assertNothingLeft()
+  })
+
+  test('403 and 404: only the owner, with a session or a user key', async () => {
+    await using t = await openWorld()
+    const { world } = t
+    const id = await t.begin()
+    const [other, sharer] = [await world.person(), await world.person('creator', 'sharer')]
+    await world.request(t.owner.key, 'POST', '/api/agents/ada/share', {
+      email: sharer.email,
+      access: 'write',
+    })
+    const agentKey = await world.agentKey(t.source.id)
+    const calls: [string, string, object?][] = [
+      ['GET', ''],
+      ['POST', '/keep', { attempt: 1 }],
+      ['POST', '/cancel'],
+      ['POST', '/discard'],
+      ['DELETE', ''],
+    ]
+    for (const [method, rest, body] of calls) {
+      const statusOf = async (key: string) =>
+        (await world.request(key, method, t.path(id, rest), body)).status
+      assert.deepEqual(
+        [await statusOf(other.key), await statusOf(sharer.key), await statusOf(agentKey)],
+        [404, 403, 403],
+        `${method} ${rest}`,
+      )
+    }
+    assert.equal((await t.start({}, other.key)).status, 404)
+    assert.equal((await t.start({}, sharer.key)).status, 403)
+    await world.request(other.key, 'POST', '/api/agents', { name: 'eve' })
+    const foreign = await world.request(other.key, 'GET', `/api/agents/eve/attempts/${id}`)
+    assert.equal(foreign.status, 404)
+  })
+
+  test('409 and 422: one set at work, ten attempts, a valid model', async () => {
+    await using t = await openWorld()
+    await t.begin()
+    assert.equal((await t.start()).status, 409)
+    const over = { repeats: maxAttempts, messages: ['a', 'b'] }
+    assert.equal((await t.start(over)).status, 422)
+    assert.equal((await t.start({ max_cost_usd: 0 })).status, 422)
+    assert.equal((await t.start({ variants: [{ model: 'no-model' }] })).status, 422)
+    assert.equal((await t.start({ check: ' ' })).status, 422)
+  })
+
+  test('a fork that cannot be made and a check that never ends do not block the others', async () => {
+    await using t = await openWorld()
+    t.state.checks = async (number) => ({
+      ...{ state: number === 1 ? 'running' : 'ended', exit_code: number === 1 ? null : 0, timed_out: false },
+      ...{ output: '', truncated: false, duration_ms: 1 },
+    })
+    const id = await t.begin({ repeats: 2, check: 'sleep 1000', check_timeout_seconds: 1 })
+    await t.finish(id, 1, { result: 'one' })
+    await t.finish(id, 2, { result: 'two' })
+    await t.until(id, ({ attempts }) => attempts[1]?.status === 'done')
+    await t.world.clock.advance(130)
+    const done = await t.until(id, ({ status }) => status === 'done')
+    assert.deepEqual(
+      done.attempts.map(({ check: result }) => [result?.exit_code, result?.timed_out]),
+      [
+        [null, true],
+        [0, false],
+      ],
+    )
+  })
+})
