@@ -62,6 +62,7 @@ import { publicGreetings } from './0096-public-greetings.ts'
 import { modelCalls } from './0097-model-calls.ts'
 import { workspaceRecords } from './0098-workspace-records.ts'
 import { workspaceRestores } from './0099-workspace-restores.ts'
+import { workspaceBases } from './0100-workspace-bases.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -130,6 +131,7 @@ const inThisVersion: Migration[] = [
   modelCalls,
   workspaceRecords,
   workspaceRestores,
+  workspaceBases,
 ]
 
 /**
