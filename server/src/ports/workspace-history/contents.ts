@@ -51,6 +51,8 @@ export function openContents(git: GitProgram): Contents {
       return { size: Number(size), pieces: pieces(Number(size)) }
     },
     async close() {
+      // It has ended only once its output has.
+      child.stdout.destroy()
       kill()
       await ended
     },

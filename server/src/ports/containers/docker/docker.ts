@@ -228,14 +228,16 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
   }
 
   async function removeOne(name: string): Promise<void> {
-    await ask(`remove volume ${name}`, (abortSignal) => docker.getVolume(name).remove({ abortSignal })).catch(
-      (error: unknown) => {
-        if (error instanceof ContainerError && httpStatusOf(error.cause) === 409) {
-          throw new ContainerError('volume_in_use', `a container mounts volume ${name}`, { cause: error })
-        }
-        return unlessGone(error)
-      },
-    )
+    await ask(
+      `remove volume ${name}`,
+      (abortSignal) => docker.getVolume(name).remove({ abortSignal }),
+      deletion,
+    ).catch((error: unknown) => {
+      if (error instanceof ContainerError && httpStatusOf(error.cause) === 409) {
+        throw new ContainerError('volume_in_use', `a container mounts volume ${name}`, { cause: error })
+      }
+      return unlessGone(error)
+    })
   }
 
   async function listVolumes(): Promise<VolumeInspectInfo[]> {
@@ -327,6 +329,8 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
 /** Creating, starting and removing also wait for disks and namespaces. */
 const slow = { extraSeconds: 30 }
+/** The engine deletes every file. */
+const deletion = { extraSeconds: 600 }
 /** The engine reads every file of every volume. */
 const diskWalk = { extraSeconds: 1800 }
 
