@@ -91,7 +91,7 @@ export async function openTwoPeople(runtime: (typeof agentRuntimes)[number]): Pr
       },
       'attacks',
       'bridge',
-      { cpus: 2, ulimits: [], canSeparate: true },
+      { cpus: 2, ulimits: [], canSeparate: true, canLayer: true },
     ),
   )
   opened.defer(async () => {

@@ -12,6 +12,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'roost agents',
     'roost agents create scout --memory 4g --instructions "Answer briefly."',
     'roost agents show scout',
+    'roost agents fork scout scout-2 --at 41',
     'roost agents export scout --to scout.roost.tar --encrypt',
     'roost agents delete scout --yes',
   ],

@@ -178,7 +178,7 @@ async function recordOf(context: CommandContext): Promise<{ name: string; record
 }
 
 /** Finds a record by its number or id. Throws `CommandFailed`. */
-async function findRecord(
+export async function findRecord(
   { api, positionals }: Pick<CommandContext, 'api' | 'positionals'>,
   name = positionals[0] ?? '',
   given = positionals[1] ?? '',

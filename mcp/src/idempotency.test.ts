@@ -130,6 +130,7 @@ test('the header reaches every endpoint that reads it, and a repeated loop or ag
     [person, 'run_playbook', { agent: 'scout', name: 'p' }, '/api/agents/scout/playbooks/p/run'],
     [person, 'run_agent_loop', { ...message, max_runs: 1 }, '/api/agents/scout/loops'],
     [person, 'create_agent', { name: 'new' }, '/api/agents'],
+    [person, 'fork_agent', { agent_name: 'scout', name: 'new' }, '/api/agents/scout/fork'],
     [agent, 'call_user', { to_number: '+15550123456' }, '/api/agents/scout/voip/call'],
     [agent, 'set_reminder', { message: 'hi', delay_seconds: 60 }, '/api/agents/scout/reminders'],
   ]

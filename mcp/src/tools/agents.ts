@@ -1,4 +1,5 @@
 import { AgentDetails, AgentRow } from '@roost/contracts/agents/agent'
+import { forkAgent } from '@roost/contracts/agents/forks'
 import { startAgent, stopAgent } from '@roost/contracts/agents/lifecycle'
 import {
   createAgent,
@@ -85,6 +86,32 @@ export const agentTools: Tool[] = [
       ephemeral: 'Deletes the agent after that many runs or seconds, whichever comes first.',
     }),
     run: (call, body) => call.api.call(createAgent, { body, headers: idempotent(call) }),
+  }),
+  tool({
+    name: 'fork_agent',
+    description:
+      'Create an agent from the workspace, settings and skills of another one, as it is now or was at a record or run. Read warnings in the result: they name what is not as in the source.',
+    audience: 'person',
+    effect: 'write',
+    requests: [request(forkAgent, { as: { record: 'record_id', run: 'execution_id' } })],
+    input: {
+      agent_name: agentName,
+      ...described(without(bodyOf(forkAgent), 'record', 'run'), {
+        name: 'Name of the new agent; the rules of create_agent apply.',
+        side: 'With execution_id: the workspace before the run (default) or after it.',
+        with_schedules: 'Copies its schedules and event subscriptions too; they are disabled in the fork.',
+        with_credentials: 'Copies its credential files and bound credentials too.',
+        runtime_model: 'Model of its runs. Defaults to that of the source.',
+      }),
+      record_id: bodyOf(forkAgent).record.describe(
+        'The id of a record, as list_history returns it. Without it and execution_id: the workspace now.',
+      ),
+      execution_id: bodyOf(forkAgent).run.describe('A run of the agent, instead of a record.'),
+    },
+    run(call, { agent_name, record_id: record, execution_id: run, ...body }) {
+      const sent = { ...body, record, run }
+      return call.api.call(forkAgent, { params: { name: agent_name }, body: sent, headers: idempotent(call) })
+    },
   }),
   tool({
     name: 'rename_agent',

@@ -9,6 +9,7 @@ import {
 } from './access/index.ts'
 import type { AgentsAreaDeps } from './area-deps.ts'
 import { type Avatars, avatarRoutes, createAvatars } from './avatars/index.ts'
+import { type Bases, createBases } from './bases/index.ts'
 import { type Credentials, createCredentials, credentialRoutes } from './credentials/index.ts'
 import { createDisk, type Disk, diskRoutes, internalDiskRoutes } from './disk/index.ts'
 import {
@@ -83,6 +84,7 @@ export type AgentsArea = {
   health: Health
   disk: Disk
   history: AgentHistory
+  bases: Bases
   templates: Templates
   templateDelivery: Pick<TemplateDelivery, 'greeted' | 'read'>
   lifecycle: Lifecycle
@@ -189,6 +191,11 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     foldersFor: createFoldersFor({ db, edges }),
     heartbeatAge: (agentId) => health.heartbeatOf(agentId).last_heartbeat_age_seconds,
     undoCreation: deps.keys.deleteAgentKeys,
+  })
+  const bases = createBases({
+    ...{ db, clock, log, engine, containers: deps.containers, history: deps.history },
+    lock: lifecycle.lock,
+    imageFor: lifecycle.machine.imageFor,
   })
   const agentManagement = createAgentManagement({
     ...deps,
@@ -348,6 +355,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   return {
     agentRecords,
     agentAccess,
+    bases,
     historyReader,
     principals,
     health,
@@ -411,6 +419,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...health.loops,
       ...disk.loops,
       ...history.loops,
+      ...bases.loops,
       ...lifecycle.loops,
       ...agentManagement.loops,
       ...settings.loops,

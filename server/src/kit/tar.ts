@@ -11,10 +11,12 @@ export type TarEntry = {
   link: string
   /** Bytes of content that follow; 0 for everything but files. */
   size: number
-  /** Permissions without set-id and sticky bits. */
+  /** Permissions; without set-id and sticky bits when read. */
   mode: number
   /** Seconds since 1970. */
   modified: number
+  /** User id in a written header; absent for the owner of workspaces. */
+  owner?: number
 }
 
 export const blockBytes = 512
@@ -94,17 +96,18 @@ function longBlocks(letter: string, text: string): Buffer[] {
 }
 
 function headerBlock(letter: string, entry: Omit<TarEntry, 'type'>): Buffer {
+  const { owner = ownerId } = entry
   const block = Buffer.alloc(blockBytes)
   block.write(entry.path.slice(0, field.name[1]), field.name[0], encoding)
   block.write(entry.link.slice(0, field.link[1]), field.link[0], encoding)
   writeNumber(block, field.mode, entry.mode)
-  writeNumber(block, [108, 8], ownerId)
+  writeNumber(block, [108, 8], owner)
   writeNumber(block, [116, 8], ownerId)
   writeNumber(block, field.size, entry.size)
   writeNumber(block, field.time, entry.modified)
   block.write(letter, typeAt, encoding)
   block.write(magic, magicAt, encoding)
-  block.write('developer', 265, encoding)
+  if (owner === ownerId) block.write('developer', 265, encoding)
   block.write('developer', 297, encoding)
   block.write(`${octal(checksumOf(block), 6)}\0 `, checksumAt, encoding)
   return block

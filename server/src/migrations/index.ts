@@ -62,6 +62,7 @@ import { publicGreetings } from './0096-public-greetings.ts'
 import { modelCalls } from './0097-model-calls.ts'
 import { workspaceRecords } from './0098-workspace-records.ts'
 import { workspaceRestores } from './0099-workspace-restores.ts'
+import { workspaceBases } from './0100-workspace-bases.ts'
 import { forks } from './0101-forks.ts'
 import { attempts } from './0102-attempts.ts'
 import checksums from './checksums.json' with { type: 'json' }
@@ -132,6 +133,7 @@ const inThisVersion: Migration[] = [
   modelCalls,
   workspaceRecords,
   workspaceRestores,
+  workspaceBases,
   forks,
   attempts,
 ]

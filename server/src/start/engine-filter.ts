@@ -14,6 +14,8 @@ import { createLog } from '../ports/log.ts'
 import { exitConfig, fail, sendMessage, stopRequested } from './supervision.ts'
 
 const drainMs = 3_000
+/** The archive of a large workspace takes longest. */
+const requestTimeout = 3_600_000
 
 try {
   await runFilter()
@@ -35,7 +37,7 @@ async function runFilter(): Promise<void> {
     isAllowedImage: agentImageRule(agentImages, config.agentImage),
     log,
   })
-  const listening = await listen({ path }, filter)
+  const listening = await listen({ path }, filter, { requestTimeout })
   sendMessage({
     type: 'ready',
     url: `unix:${path}`,

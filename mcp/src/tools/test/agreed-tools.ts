@@ -8,6 +8,7 @@ list_agents()
 get_agent(name)
 get_agent_info(name)
 create_agent(name, type?, template?, runtime?, runtime_model?, resources?, custom_instructions?, github_repo?, ephemeral?) P
+fork_agent(agent_name, name, record_id?, execution_id?, side?, with_schedules?, with_credentials?, runtime?, runtime_model?) P
 rename_agent(name, new_name) P
 start_agent(name) P
 stop_agent(name) P

@@ -63,26 +63,24 @@ forEachDialect((_, open) => {
       ...{ world, owner, source, workspaces, state, write, change, post },
       record: async () => (await world.area.history.make(source.id, { reason: () => 'after_run' })).record,
       /** Makes a fork, whose workspace is linked as soon as its row exists. */
-      async fork(body: { name: string } & Record<string, unknown>, over: FakeAnswers = {}, options = {}) {
-        let reply: Awaited<ReturnType<typeof post>> | null = null
-        const done = post(body, options).then((answer) => {
-          reply = answer
+      async fork(body: { name: string } & Record<string, unknown>, answers: FakeAnswers = {}, options = {}) {
+        const pending = post(body, options)
+        let isOver = false
+        const over = pending.finally(() => {
+          isOver = true
         })
-        await until(
-          async () => reply !== null || (await agentStore(world.db).byName(body.name)) !== null,
-          'row',
-        )
-        const row = await agentStore(world.db).byName(body.name)
-        const workspace = row && linkWorkspace(world.link, row.id, { ...ready, ...over })
+        const find = () => agentStore(world.db).byName(body.name)
+        await until(async () => isOver || (await find()) !== null, 'the row exists')
+        const row = await find()
+        const workspace = row && linkWorkspace(world.link, row.id, { ...ready, ...answers })
         if (workspace) workspaces.push(workspace)
         await until(async () => {
-          // The wait for the link of a new agent.
-          await world.clock.advance(0.05)
-          return reply !== null
+          // The short waits for the link and for the agent's program.
+          const [next = 1] = world.clock.waits()
+          if (next <= 0.1) await world.clock.advance(next)
+          return isOver
         }, 'the fork ends')
-        await done
-        const { status, json, headers } = reply ?? assert.fail()
-        return { status, json, headers, id: row?.id ?? '', home: workspace?.home ?? '' }
+        return { ...(await over), id: row?.id ?? '', home: workspace?.home ?? '' }
       },
       async [Symbol.asyncDispose]() {
         await world.area.history.restores.close()
@@ -188,7 +186,7 @@ forEachDialect((_, open) => {
     world.platform.disk = 1e9
     await t.change({ disk_quota_bytes: 5e8 })
     const { json } = await t.fork({ name: 'bea' })
-    assert.deepEqual(json.warnings, [], JSON.stringify(json))
+    assert.deepEqual(json.warnings, [])
     const fork = await world.row('bea')
     assert.deepEqual([fork.shares, fork.disk_quota_bytes], [[], 5e8])
     assert.notEqual(fork.agent_key_id, (await world.row('ada')).agent_key_id)

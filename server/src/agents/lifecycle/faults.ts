@@ -13,6 +13,7 @@ const sentences: Record<ContainerError['fault'], string> = {
   runtime_missing:
     "The container engine does not list the agent's OCI runtime. Set isolation.runtime to one that it lists, or correct ROOST_CONTAINER_RUNTIME.",
   volume_in_use: 'Another container mounts a volume of the agent.',
+  base_missing: 'The volume that the workspace begins with does not exist.',
   quota_exceeded: 'A quota of the cluster does not allow the agent.',
   start_pending: 'The container engine cannot run the agent yet.',
   node_lost: "The agent's node is unreachable, and the agent may still run there.",

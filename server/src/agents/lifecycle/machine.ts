@@ -93,6 +93,8 @@ export type Machine = {
   removeContainer(agent: Agent): Promise<void>
   /** What limits the agents' OCI runtimes, as of the last answer of the engine. */
   runtimePolicy(): RuntimePolicy
+  /** The image of a runtime, which is built or pulled first if the engine needs it. */
+  imageFor(runtime: Runtime): Promise<string>
   /** Removes what a deleted agent still has at the engine. */
   clear(leftover: Leftover): Promise<void>
 }
@@ -334,6 +336,11 @@ export function createMachine(deps: MachineDeps): Machine {
 
     removeContainer,
     runtimePolicy,
+
+    async imageFor(runtime) {
+      await ensureImage(runtime)
+      return images.tagFor(runtime).image
+    },
 
     async clear(leftover) {
       const ids = leftover.container_id

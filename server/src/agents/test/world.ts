@@ -39,7 +39,9 @@ export const templatesFolder = resolve(import.meta.dirname, '../../../templates'
 export type Shared = ReturnType<typeof createShared>
 
 /** Parts that the processes of one platform share besides the database: clock, engine, images, ephemeral store. */
-export function createShared(options: Pick<FakeOptions, 'engineId' | 'program' | 'runtimes'> = {}) {
+export function createShared(
+  options: Pick<FakeOptions, 'canLayer' | 'engineId' | 'program' | 'runtimes'> = {},
+) {
   const identity = createWorld()
   const images = createFakeAgentImages()
   const tags: string[] = []

@@ -7,6 +7,7 @@ import {
   type ContainerSpec,
   type ContainerState,
   type Containers,
+  type FillOptions,
   type OciRuntimes,
   requireRuntime,
 } from './port.ts'
@@ -47,12 +48,18 @@ export type FakeEngine = {
   use(id: string, usage: { cpuSeconds?: number; memoryBytes?: number; layerBytes?: number }): void
   /** Sets the size of a volume. */
   fill(volume: string, bytes: number): void
+  /** The archive of a base; null for other volumes. */
+  archiveOf(volume: string): Buffer | null
+  /** The base that a volume begins with; null without one. */
+  baseOf(volume: string): string | null
 }
 
 export type FakeOptions = {
   clock?: Clock
   images?: string[]
   runtimes?: OciRuntimes
+  /** Whether volumes can be layered. Default: true. */
+  canLayer?: boolean
   /** Identity of the engine. Default: the same in every process. */
   engineId?: string
   program?(spec: ContainerSpec): FakeProgram
@@ -91,6 +98,8 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
   const containers = new Map<string, FakeContainer>()
   const volumes = new Map<string, string>()
   const volumeBytes = new Map<string, number>()
+  const archives = new Map<string, Buffer>()
+  const bases = new Map<string, string>()
   const listeners = new Set<Listener>()
   const failures = new Map<keyof Containers, ContainerError['fault']>()
   let isRefusing = false
@@ -147,6 +156,8 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       return resolve
     },
     fill: (volume, bytes) => void volumeBytes.set(volume, bytes),
+    archiveOf: (volume) => archives.get(volume) ?? null,
+    baseOf: (volume) => bases.get(volume) ?? null,
     use(id, { cpuSeconds, memoryBytes, layerBytes }) {
       const container = containers.get(id)
       if (!container) return
@@ -305,10 +316,37 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         if (volumes.get(name) !== install) return
         const holder = [...containers.values()].find(({ state }) => state.volumes.includes(name))
         if (holder) throw new ContainerError('volume_in_use', `${holder.state.name} mounts volume ${name}`)
+        if ([...bases.values()].includes(name))
+          throw new ContainerError('volume_in_use', `a volume is based on ${name}`)
+        archives.delete(name)
+        bases.delete(name)
         volumes.delete(name)
         volumeBytes.delete(name)
       }),
       listVolumes: call('listVolumes', volumeNames),
+      layers: {
+        canUse: call('layers', () => options.canLayer ?? true),
+        fill: call('layers', async (name: string, { image, archive }: FillOptions) => {
+          if (volumes.has(name)) throw new ContainerError('name_taken', `there is a volume ${name} already`)
+          if (!images.includes(image)) throw new ContainerError('image_missing', `no image ${image}`)
+          volumes.set(name, install)
+          try {
+            const content = Buffer.concat(await Array.fromAsync(archive))
+            if (!volumes.has(name)) throw new ContainerError('base_missing', `volume ${name} was removed`)
+            archives.set(name, content)
+          } catch (error) {
+            volumes.delete(name)
+            throw error
+          }
+        }),
+        add: call('layers', (name: string, { base }: { base: string }) => {
+          if (volumes.has(name)) throw new ContainerError('name_taken', `there is a volume ${name} already`)
+          if (volumes.get(base) !== install || !archives.has(base))
+            throw new ContainerError('base_missing', `volume ${base} is not there, or not filled`)
+          volumes.set(name, install)
+          bases.set(name, base)
+        }),
+      },
 
       async close() {},
     }

@@ -106,9 +106,36 @@ export interface Containers {
   removeVolume(name: string): Promise<void>
   /** Names of this installation's volumes. */
   listVolumes(): Promise<string[]>
+  /** Missing on engines that always copy. */
+  readonly layers?: VolumeLayers
 
   close(): Promise<void>
 }
+
+/**
+ * Volumes that begin with the content of a base volume without copying it. Only what a layer changes takes space.
+ * `removeVolume` throws volume_in_use for a base with layers.
+ */
+export type VolumeLayers = {
+  /** Tries at the engine whether it can, once. Creates containers of this image, and never starts them. */
+  canUse(image: string): Promise<boolean>
+  /**
+   * Creates a base with the content of a GNU tar archive, all of whose names begin with `archiveRoot`. Nothing can be
+   * layered on it before this resolves. Throws name_taken for an existing volume.
+   */
+  fill(name: string, options: FillOptions): Promise<void>
+  /** Creates a layer. Throws base_missing unless the base is filled, and name_taken for an existing volume. */
+  add(name: string, options: { base: string; labels: Record<string, string> }): Promise<void>
+}
+
+export type FillOptions = {
+  labels: Record<string, string>
+  image: string
+  archive: AsyncIterable<Buffer>
+}
+
+/** The folder of an archive that becomes the volume. */
+export const archiveRoot = 'volume'
 
 export type EngineInfo = {
   /** Stays the same for as long as the engine keeps its containers and volumes; unique among engines. */
@@ -278,6 +305,7 @@ export class ContainerError extends Error {
     | 'image_missing'
     | 'runtime_missing'
     | 'volume_in_use'
+    | 'base_missing'
     | 'quota_exceeded'
     | 'start_pending'
     | 'node_lost'

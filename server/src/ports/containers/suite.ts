@@ -12,6 +12,7 @@ import {
   uniqueName,
   until,
 } from './test/harness.ts'
+import { layerTests } from './test/layers.ts'
 
 /** Tests for every adapter of `Containers`, including the fake. */
 export function containersSuite(title: string, open: () => Promise<Harness>): void {
@@ -26,7 +27,9 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
     afterEach(async () => {
       for (const adapter of [harness.containers, harness.neighbour]) {
         for (const { id } of await adapter.list()) await adapter.remove(id)
-        for (const name of await adapter.listVolumes()) await adapter.removeVolume(name)
+        // A base after its layers, whose names are longer.
+        for (const name of (await adapter.listVolumes()).toSorted((a, b) => b.length - a.length))
+          await adapter.removeVolume(name)
       }
     })
     after(async () => {
@@ -44,7 +47,7 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       return id
     }
 
-    eventTests({
+    const opened = {
       get harness() {
         return harness
       },
@@ -54,7 +57,9 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       spec,
       isReady,
       running,
-    })
+    }
+    eventTests(opened)
+    layerTests(opened)
 
     test("the engine reports its identity and the host's resources", async () => {
       const info = await containers.ping()

@@ -91,6 +91,30 @@ async function readBack(store: WorkspaceHistory, agent: string, id: string): Pro
   return tree
 }
 
+/** The same through a walk, which has folders before their content. */
+async function walkBack(store: WorkspaceHistory, agent: string, id: string): Promise<Tree> {
+  const tree: Tree = new Map()
+  let last = ''
+  let left = 0
+  for await (const walked of store.walk({ agent, record: id }, { withContents: true })) {
+    if (Buffer.isBuffer(walked)) {
+      const item = tree.get(last)
+      if (item) item.content += walked.toString('latin1')
+      left -= walked.length
+      continue
+    }
+    assert.equal(left, 0, last)
+    const { path, kind, mode } = walked.entry
+    const parent = path.slice(0, Math.max(path.lastIndexOf('/'), 0))
+    assert.ok(parent === '' || tree.get(parent)?.kind === 'folder', path)
+    tree.set(path, { kind, mode, content: '' })
+    last = path
+    left = walked.size
+  }
+  assert.equal(left, 0)
+  return tree
+}
+
 const sorted = (tree: Tree) => [...tree].filter(([path]) => path !== '').sort(([a], [b]) => (a < b ? -1 : 1))
 const treeOf = (files: Record<string, string>): Tree => {
   const tree: Tree = new Map([['', { kind: 'folder', mode: 0o755, content: '' }]])
@@ -118,13 +142,24 @@ test('records of random trees read back byte-equal, each from the one before', a
       await record(t.store, `a${seed}`, `r${round}`, round === 1 ? null : `r${round - 1}`, pair)
     }
     for (let round = 1; round <= 4; round += 1)
-      assert.deepEqual(
-        sorted(await readBack(t.store, `a${seed}`, `r${round}`)),
-        sorted(trees[round] ?? empty),
-        `seed ${seed}, round ${round}`,
-      )
+      for (const back of [readBack, walkBack])
+        assert.deepEqual(
+          sorted(await back(t.store, `a${seed}`, `r${round}`)),
+          sorted(trees[round] ?? empty),
+          `seed ${seed}, round ${round}`,
+        )
   }
   execFileSync('git', ['--git-dir', t.repository, 'fsck', '--strict', '--no-dangling'], { stdio: 'pipe' })
+})
+
+test('a walk that is abandoned or has no record ends its process', async () => {
+  await using t = await setUp()
+  const files = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, 'x'.repeat(100_000)]))
+  await record(t.store, 'one', 'r1', null, [empty, treeOf(files)])
+  for await (const walked of t.store.walk({ agent: 'one', record: 'r1' }, { withContents: true }))
+    if (Buffer.isBuffer(walked)) break
+  const unknown = t.store.walk({ agent: 'one', record: 'r9' }, { withContents: true })
+  await assert.rejects(Array.fromAsync(unknown), UnknownRecord)
 })
 
 test('equal trees are equal objects, whichever way they came about', async () => {

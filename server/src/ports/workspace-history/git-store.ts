@@ -1,8 +1,9 @@
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { openContents } from './contents.ts'
 import { differencesOf } from './differences.ts'
 import { openDraft } from './draft.ts'
-import { createFolders } from './folders.ts'
+import { createFolders, readFolder } from './folders.ts'
 import { createObjects } from './objects.ts'
 import { type RecordId, UnknownRecord, type WorkspaceHistory } from './port.ts'
 import { createGitProgram } from './program.ts'
@@ -96,6 +97,30 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       if (found.size > maxHeldBytes) return streamOf(entry.content)
       const content = await objects.read(entry.content)
       return once(content ?? Buffer.alloc(0))
+    },
+
+    async *walk(id, { withContents }) {
+      const contents = withContents ? openContents(git) : null
+      try {
+        const pending = [{ path: '', tree: await requireTree(id) }]
+        for (let next = pending.pop(); next; next = pending.pop()) {
+          const { path, tree } = next
+          const { children } = await readFolder(objects, tree)
+          const entries = [...children.values()].map(({ name, ...entry }) => ({
+            ...entry,
+            path: joined(path, name),
+          }))
+          contents?.ask(entries.flatMap(({ kind, content }) => (kind === 'folder' ? [] : [content])))
+          for (const entry of entries) {
+            if (entry.kind === 'folder') pending.push({ path: entry.path, tree: entry.content })
+            const found = entry.kind === 'folder' ? undefined : await contents?.next()
+            yield { entry, size: found?.size ?? 0 }
+            if (found) yield* found.pieces
+          }
+        }
+      } finally {
+        await contents?.close()
+      }
     },
 
     async changes(agent, from, to) {

@@ -17,6 +17,9 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     sizes: async (entries) => (await store()).sizes(entries),
     textDiff: async (before, after) => (await store()).textDiff(before, after),
     read: async (record, path) => (await store()).read(record, path),
+    async *walk(record, options) {
+      yield* (await store()).walk(record, options)
+    },
     changes: async (agent, from, to) => (await store()).changes(agent, from, to),
     use: async (agent) => (await store()).use(agent),
     size: async () => (await store()).size(),

@@ -23,6 +23,11 @@ export type WorkspaceHistory = {
   textDiff(before: StoredEntry | null, after: StoredEntry | null): Promise<TextDiff>
   /** Content of a file or target of a link; null if the record has none at this path. */
   read(record: RecordId, path: string): Promise<AsyncIterable<Buffer> | null>
+  /**
+   * Every entry of a record but its root, folders before their content. With `withContents`, the size of a file or link
+   * is known, and its bytes follow it. Throws `UnknownRecord`.
+   */
+  walk(record: RecordId, options: { withContents: boolean }): AsyncIterable<Walked | Buffer>
   /** Differences between two records of one agent. Throws `UnknownRecord`. */
   changes(agent: string, from: string, to: string): Promise<Change[]>
   /** Bytes on disk of everything that the agent's records need. Content shared with other agents counts too. */
@@ -58,6 +63,8 @@ export type RecordId = { agent: string; record: string }
 
 /** `content` is equal for equal contents; for folders it also covers everything below. */
 export type StoredEntry = Omit<HistoryEntry, 'size'> & { content: string }
+
+export type Walked = { entry: StoredEntry; size: number }
 
 /** `attributes`: permissions, owner or kind of storage. A renamed file has the same content at another path. */
 export type Change = {

@@ -1,7 +1,7 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
 import { AgentName } from '@roost/contracts/kit/primitives'
 import { useNavigate } from '@tanstack/react-router'
-import { Link2, MoreHorizontal, PenLine, Trash2 } from 'lucide-react'
+import { GitFork, Link2, MoreHorizontal, PenLine, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { z } from 'zod'
 import { Button, IconButton } from '../../ui/button.tsx'
@@ -13,13 +13,15 @@ import { useMediaQuery } from '../../ui/use-media-query.ts'
 import { useAutonomy } from './actions.ts'
 import { useRename } from './changes.ts'
 import { DeleteAgentDialog } from './delete-agent-dialog.tsx'
+import { ForkDialog, useMayFork } from './fork-button.tsx'
 
 /** Rarely used actions. */
 export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
-  const [open, setOpen] = useState<'rename' | 'delete' | null>(null)
+  const [open, setOpen] = useState<'rename' | 'fork' | 'delete' | null>(null)
   const close = (isOpen: boolean) => !isOpen && setOpen(null)
   const navigate = useNavigate()
   const autonomy = useAutonomy(agent.name)
+  const mayFork = useMayFork(agent) && !agent.is_system
   // The switch in the header has no room there.
   const isPhone = useMediaQuery('(max-width: 40rem)')
   return (
@@ -42,6 +44,11 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
               icon: <PenLine aria-hidden />,
               onSelect: () => setOpen('rename'),
             },
+          mayFork && {
+            label: 'Fork…',
+            icon: <GitFork aria-hidden />,
+            onSelect: () => setOpen('fork'),
+          },
           agent.can_delete && 'separator',
           agent.can_delete && {
             label: 'Delete',
@@ -60,6 +67,7 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
       >
         <RenameForm agent={agent} onDone={() => setOpen(null)} />
       </Dialog>
+      <ForkDialog agentName={agent.name} from={{}} open={open === 'fork'} onOpenChange={close} />
       <DeleteAgentDialog
         name={agent.name}
         open={open === 'delete'}

@@ -10,6 +10,7 @@ import { Bytes } from '../../ui/bytes.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { ExactTime } from '../../ui/time.tsx'
+import { ForkButton } from '../agents/fork-button.tsx'
 import { parentOf, visibleName } from '../workspace/paths.ts'
 import { showFault } from '../workspace/show-fault.ts'
 import { ChangeList } from './change-list.tsx'
@@ -43,6 +44,12 @@ export function RecordView({ agent, record }: Props) {
           Record {record.number}: {recordReasonWords[record.reason].toLowerCase()},{' '}
           <ExactTime at={record.created_at} />
         </h2>
+        <ForkButton
+          agentName={agent.name}
+          from={{ record: record.id }}
+          point={`record ${record.number}`}
+          label="Fork from this record"
+        />
         {isOwner && (
           <Button
             size="sm"

@@ -7,6 +7,7 @@ import { useApi } from '../../shell/app-context.ts'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { Pager } from '../../ui/pager.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
+import { ForkButton } from '../agents/fork-button.tsx'
 import { ChangeList } from './change-list.tsx'
 import { changesPerPage, runChangesQuery } from './queries.ts'
 import { RestoreButton } from './restore-button.tsx'
@@ -69,14 +70,25 @@ function Found({ found }: { found: Changes }) {
           ))}
         </p>
       )}
-      {before && found.total > 0 && (
-        <RestoreButton
-          agentName={found.agent_name}
-          target={before}
-          label="Undo this run"
-          title="Restore the workspace to before this run"
-        />
-      )}
+      <div className="flex flex-wrap gap-2">
+        {before && found.total > 0 && (
+          <RestoreButton
+            agentName={found.agent_name}
+            target={before}
+            label="Undo this run"
+            title="Restore the workspace to before this run"
+          />
+        )}
+        {(['before', 'after'] as const).map((side) => (
+          <ForkButton
+            key={side}
+            agentName={found.agent_name}
+            from={{ run: found.execution_id, side }}
+            point={`${side} this run`}
+            label={`Fork from ${side}`}
+          />
+        ))}
+      </div>
       <ChangeList
         before={before}
         agentName={found.agent_name}

@@ -6,6 +6,7 @@ import { Section } from '../../ui/section.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { AgentStatus } from '../agents/agent-status.tsx'
 import { DiskMeter } from '../agents/disk-meter.tsx'
+import { Origin } from './origin.tsx'
 
 const isolationWords = {
   own_kernel: 'Container with its own kernel: own file system, network, users and limits',
@@ -34,6 +35,9 @@ export function ContainerSection({ agent }: { agent: AgentDetails }) {
           { label: 'OCI runtime', value: isolation.runtime ?? 'none' },
           { label: 'Created', value: <RelativeTime at={agent.created} /> },
           { label: 'Owner', value: agent.owner },
+          ...(agent.forked_from
+            ? [{ label: 'Forked from', value: <Origin from={agent.forked_from} /> }]
+            : []),
         ]}
       />
       {isolation.weaker.length > 0 && (

@@ -10,7 +10,7 @@ import type { Searchable } from './rank.ts'
 export type Act =
   | { do: 'go' | 'apart'; href: string }
   | { do: 'narrow'; text: string }
-  | { do: 'start' | 'stop' | 'delete'; agent: string }
+  | { do: 'start' | 'stop' | 'fork' | 'delete'; agent: string }
   | { do: 'theme'; theme: Theme }
   | { do: 'sign-out' | 'help' | 'pause-schedules' | 'resume-schedules' }
 
@@ -36,6 +36,7 @@ export type Icon =
   | 'create'
   | 'start'
   | 'stop'
+  | 'fork'
   | 'delete'
   | 'schedule'
   | 'pause'
@@ -120,16 +121,16 @@ function actions({ me, agents, current }: EntryInput): Entry[] {
   const mine = agents.find(({ name }) => name === current) ?? (agents.length === 1 ? agents[0] : undefined)
   const others = agents.filter(({ is_system: isSystem }) => !isSystem)
   return [
-    ...(me.role !== 'admin' && me.role !== 'creator'
-      ? []
-      : [
+    ...(mayCreate(me)
+      ? [
           action('create', {
             title: 'Create agent',
             keywords: ['template', 'deploy', 'container'],
             icon: 'create',
             act: { do: 'go', href: '/agents?create=true' },
           }),
-        ]),
+        ]
+      : []),
     ...(mine
       ? [action('schedule', { ...newSchedule(mine.name), detail: mine.label ?? mine.name })]
       : others.length > 0
@@ -197,6 +198,10 @@ function agentHref(name: string): string {
 }
 
 /** The agent, what can be done with it, and its tabs. Like its page: everybody with access starts and stops it. */
+function mayCreate({ role }: EntryInput['me']): boolean {
+  return role === 'admin' || role === 'creator'
+}
+
 function ofAgent(agent: PaletteAgent, me: EntryInput['me'], isCurrent: boolean): Entry[] {
   const { name, label } = agent
   const title = label ?? name
@@ -247,6 +252,15 @@ function ofAgent(agent: PaletteAgent, me: EntryInput['me'], isCurrent: boolean):
           act: { do: 'start', agent: name },
         }),
     action('schedule', (as) => `New schedule for ${as}`, { icon: 'schedule', act: newSchedule(name).act }),
+    ...(mayEdit && mayCreate(me) && !agent.is_system
+      ? [
+          action('fork', (as) => `Fork ${as}…`, {
+            icon: 'fork',
+            also: ['copy', 'duplicate', 'clone'],
+            act: { do: 'fork', agent: name },
+          }),
+        ]
+      : []),
     ...(mayEdit && !agent.is_system
       ? [action('delete', (as) => `Delete ${as}…`, { icon: 'delete', act: { do: 'delete', agent: name } })]
       : []),

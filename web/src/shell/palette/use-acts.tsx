@@ -2,6 +2,7 @@ import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { usePowerChange } from '../../features/agents/actions.ts'
 import { DeleteAgentDialog } from '../../features/agents/delete-agent-dialog.tsx'
+import { ForkDialog } from '../../features/agents/fork-button.tsx'
 import { useFleetActions } from '../../features/schedules/fleet-actions.ts'
 import { PauseAllDialog } from '../../features/schedules/pause-all.tsx'
 import { toast } from '../../ui/toast.tsx'
@@ -11,7 +12,7 @@ import { useSignOut } from '../use-sign-out.ts'
 import { currentAgent } from './current-agent.ts'
 import type { Act } from './entries.ts'
 
-type Asking = { what: 'delete'; agent: string } | { what: 'pause' }
+type Asking = { what: 'delete' | 'fork'; agent: string } | { what: 'pause' }
 
 /** Runs commands with the mutations and questions of the pages. */
 export function useActs() {
@@ -34,8 +35,9 @@ export function useActs() {
         toast({ title: `${next.do === 'start' ? 'Starting' : 'Stopping'} ${next.agent}…` })
         power.mutate({ name: next.agent, to: next.do })
         break
+      case 'fork':
       case 'delete':
-        setAsking({ what: 'delete', agent: next.agent })
+        setAsking({ what: next.do, agent: next.agent })
         break
       case 'pause-schedules':
         setAsking({ what: 'pause' })
@@ -68,6 +70,7 @@ export function useActs() {
           }}
         />
       )}
+      {asking?.what === 'fork' && <ForkDialog open agentName={asking.agent} from={{}} onOpenChange={close} />}
       {asking?.what === 'pause' && <PauseAllDialog open pause={pause} onOpenChange={close} />}
     </>
   )

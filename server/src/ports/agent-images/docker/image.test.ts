@@ -175,7 +175,7 @@ async function startAgent(image: string, volume?: string): Promise<Docker.Contai
     },
     'agent-images-test',
     'none',
-    { cpus: 2, ulimits: [], canSeparate: true },
+    { cpus: 2, ulimits: [], canSeparate: true, canLayer: true },
   )
   const container = await docker.createContainer(described)
   await container.start()

@@ -1,4 +1,5 @@
 import type { DiskFigures } from '../port.ts'
+import { partOf } from './overlay.ts'
 
 /** The part of `/system/df` that counts; engines from API 1.52 on name it differently. */
 export type DiskAnswer = {
@@ -23,8 +24,15 @@ export function diskFigures(
   const volumes = answer.Volumes ?? answer.VolumeUsage?.Items ?? []
   return {
     containers: sizes(containers.map(({ Id, SizeRw = 0, Labels }): Sized => [isOurs(Labels), Id, SizeRw])),
+    // The engine does not measure a layer. Its parts are all that it takes.
     volumes: sizes(
-      volumes.map(({ Name, UsageData, Labels }): Sized => [isOurs(Labels), Name, UsageData?.Size ?? -1]),
+      volumes.map(
+        ({ Name, UsageData, Labels }): Sized => [
+          isOurs(Labels),
+          Labels?.[partOf] ?? Name,
+          UsageData?.Size ?? -1,
+        ],
+      ),
     ),
   }
 }
@@ -32,5 +40,8 @@ export function diskFigures(
 type Sized = [isOurs: boolean, key: string, bytes: number]
 
 function sizes(all: readonly Sized[]): ReadonlyMap<string, number> {
-  return new Map(all.flatMap(([isOurs, key, bytes]) => (isOurs && bytes >= 0 ? [[key, bytes]] : [])))
+  const found = new Map<string, number>()
+  for (const [isOurs, key, bytes] of all)
+    if (isOurs && bytes >= 0) found.set(key, (found.get(key) ?? 0) + bytes)
+  return found
 }

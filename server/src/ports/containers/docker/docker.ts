@@ -1,5 +1,5 @@
-import type { ContainerInspectInfo } from 'dockerode'
-import type { Clock } from '../../../kit/clock.ts'
+import type { ContainerInspectInfo, VolumeInspectInfo } from 'dockerode'
+import { type Clock, systemClock } from '../../../kit/clock.ts'
 import { createTurns } from '../../../kit/turns.ts'
 import {
   type AgentsNetwork,
@@ -11,8 +11,10 @@ import {
 import { connect, createAsk, get, httpStatusOf, withoutQuery } from './connect.ts'
 import { type DiskAnswer, diskFigures, diskPath } from './disk.ts'
 import { followEngineEvents } from './events.ts'
+import { createLayers } from './layers.ts'
 import { readLogFrames } from './logs.ts'
 import { closedNetwork, ensureAgentsNetwork, gatewayOf } from './network.ts'
+import { fillerKind, partOf } from './overlay.ts'
 import { createPacketFilter } from './packet-filter.ts'
 import { createSampler } from './sample.ts'
 import { createOptions } from './spec.ts'
@@ -59,6 +61,12 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
         slow,
       ),
   })
+  const { layers, release, removeParts } = createLayers({
+    ...{ docker, ask, install, clock: options.clock ?? systemClock },
+    mayUse: async () => (await traits.get()).canLayer,
+    ...{ create, remove, inspectVolume, listVolumes, removeOne, removeVolume },
+    containerNamed: async (name) => (await inspect(name))?.Id ?? null,
+  })
 
   return {
     kind: 'docker',
@@ -93,19 +101,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
     },
     filterNetwork: packetFilter.apply,
 
-    async create(spec) {
-      const isClosed = spec.isClosed ?? false
-      const own = await ensure(isClosed)
-      await refuseForeignVolumes(spec)
-      requireRuntime(spec.runtime, traits.runtimes())
-      const body = createOptions(spec, install, own.name, await traits.get())
-      const container = await ask(
-        `create ${spec.name}`,
-        (abortSignal) => docker.createContainer(withoutQuery(body, abortSignal, { name: spec.name })),
-        slow,
-      )
-      return { id: container.id }
-    },
+    create,
 
     async start(id) {
       await own(id)
@@ -123,19 +119,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       ).catch(unlessAlreadySo)
     },
 
-    async remove(id) {
-      sampler.forget(id)
-      if (!(await inspect(id))) return
-      // `v` also removes anonymous volumes of the image; named ones stay.
-      await ask(
-        `remove ${id}`,
-        (abortSignal) => docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
-        slow,
-      ).catch((error: unknown) => {
-        if (error instanceof ContainerError && httpStatusOf(error.cause) === 409) return untilRemoved(id)
-        return unlessGone(error)
-      })
-    },
+    remove,
 
     async inspect(id) {
       const info = await inspect(id)
@@ -149,7 +133,9 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       // The list lacks exit codes and times. Eight concurrent requests are fast without overloading the
       // engine.
       const limited = createTurns(8)
-      const infos = await Promise.all(found.map(({ Id }) => limited(() => inspect(Id))))
+      // The engine inspects none through which it fills a volume.
+      const others = found.filter(({ Labels }) => Labels['roost.platform'] !== fillerKind)
+      const infos = await Promise.all(others.map(({ Id }) => limited(() => inspect(Id))))
       return infos.filter((info) => info !== null).map(containerState)
     },
 
@@ -194,27 +180,71 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
       await refuseForeignVolume(name)
     },
 
-    async removeVolume(name) {
-      const volume = await inspectVolume(name)
-      if (!isOurs(volume?.Labels)) return
-      await ask(`remove volume ${name}`, (abortSignal) =>
-        docker.getVolume(name).remove({ abortSignal }),
-      ).catch((error: unknown) => {
-        if (error instanceof ContainerError && httpStatusOf(error.cause) === 409) {
-          throw new ContainerError('volume_in_use', `a container mounts volume ${name}`, { cause: error })
-        }
-        return unlessGone(error)
-      })
-    },
-
-    async listVolumes() {
-      const found = await ask('list volumes', (abortSignal) =>
-        docker.listVolumes({ filters: ownFilter, abortSignal }),
-      )
-      return (found.Volumes ?? []).map((volume) => volume.Name)
-    },
+    removeVolume,
+    // Parts belong to the volume that they are named after.
+    listVolumes: async () =>
+      (await listVolumes()).filter(({ Labels }) => !Labels?.[partOf]).map(({ Name }) => Name),
+    layers,
 
     async close() {},
+  }
+
+  async function create(spec: ContainerSpec): Promise<{ id: string }> {
+    const isClosed = spec.isClosed ?? false
+    const own = await ensure(isClosed)
+    await refuseForeignVolumes(spec)
+    requireRuntime(spec.runtime, traits.runtimes())
+    const body = createOptions(spec, install, own.name, await traits.get())
+    const container = await ask(
+      `create ${spec.name}`,
+      (abortSignal) => docker.createContainer(withoutQuery(body, abortSignal, { name: spec.name })),
+      slow,
+    )
+    return { id: container.id }
+  }
+
+  async function remove(id: string): Promise<void> {
+    sampler.forget(id)
+    if (!(await inspect(id))) return
+    // `v` also removes anonymous volumes of the image; named ones stay.
+    await ask(
+      `remove ${id}`,
+      (abortSignal) => docker.getContainer(id).remove({ force: true, v: true, abortSignal }),
+      slow,
+    ).catch((error: unknown) => {
+      if (error instanceof ContainerError && httpStatusOf(error.cause) === 409) return untilRemoved(id)
+      return unlessGone(error)
+    })
+  }
+
+  async function removeVolume(name: string): Promise<void> {
+    const volume = await inspectVolume(name)
+    if (volume) {
+      if (!isOurs(volume.Labels)) return
+      await release(name, volume.Labels)
+      await removeOne(name)
+    }
+    await removeParts(name)
+  }
+
+  async function removeOne(name: string): Promise<void> {
+    await ask(
+      `remove volume ${name}`,
+      (abortSignal) => docker.getVolume(name).remove({ abortSignal }),
+      deletion,
+    ).catch((error: unknown) => {
+      if (error instanceof ContainerError && httpStatusOf(error.cause) === 409) {
+        throw new ContainerError('volume_in_use', `a container mounts volume ${name}`, { cause: error })
+      }
+      return unlessGone(error)
+    })
+  }
+
+  async function listVolumes(): Promise<VolumeInspectInfo[]> {
+    const found = await ask('list volumes', (abortSignal) =>
+      docker.listVolumes({ filters: ownFilter, abortSignal }),
+    )
+    return found.Volumes ?? []
   }
 
   /** Serialized, because the engine lets concurrent requests create two networks of one name. */
@@ -299,6 +329,8 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
 
 /** Creating, starting and removing also wait for disks and namespaces. */
 const slow = { extraSeconds: 30 }
+/** The engine deletes every file. */
+const deletion = { extraSeconds: 600 }
 /** The engine reads every file of every volume. */
 const diskWalk = { extraSeconds: 1800 }
 

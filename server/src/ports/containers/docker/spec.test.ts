@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { specOf } from '../test/harness.ts'
 import { createOptions } from './spec.ts'
 
-const traits = { cpus: 2, ulimits: [], canSeparate: true }
+const traits = { cpus: 2, ulimits: [], canSeparate: true, canLayer: true }
 
 test("CPUs above the host's count are reduced to it", () => {
   const spec = specOf('x', 'stay', { cpus: 16 })

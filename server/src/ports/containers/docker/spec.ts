@@ -8,6 +8,8 @@ export type EngineTraits = {
   ulimits: { Name: string; Soft: number; Hard: number }[]
   /** Whether bridges can isolate containers of one network; Podman ignores the option. */
   canSeparate: boolean
+  /** Whether volumes can be mounted on top of others; an engine without root cannot rename their folders. */
+  canLayer: boolean
 }
 
 export const baseCapabilities = [

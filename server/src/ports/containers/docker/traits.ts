@@ -23,6 +23,7 @@ type InfoAnswer = {
   MemTotal: number
   Runtimes?: Record<string, unknown> | null
   DefaultRuntime?: string
+  SecurityOptions?: string[] | null
 }
 
 /** Detects the engine behind the socket: Docker, or Podman with the same API. */
@@ -40,7 +41,13 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
         signal,
       })
       const podman = (version.Components ?? []).some(({ Name }) => /podman/i.test(Name))
-      known = { cpus: info.NCPU, ulimits: podman ? await ownUlimits() : [], canSeparate: !podman }
+      const isRootless = (info.SecurityOptions ?? []).includes('name=rootless')
+      known = {
+        cpus: info.NCPU,
+        ulimits: podman ? await ownUlimits() : [],
+        canSeparate: !podman,
+        canLayer: !podman && !isRootless,
+      }
       runtimes = {
         listed: Object.keys(info.Runtimes ?? {}).sort(),
         default: info.DefaultRuntime || null,
@@ -57,7 +64,7 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
     async get() {
       if (!known) await traits.refresh()
       // Unknown only after a failed refresh, which has thrown.
-      return known ?? { cpus: 1, ulimits: [], canSeparate: true }
+      return known ?? { cpus: 1, ulimits: [], canSeparate: true, canLayer: false }
     },
     runtimes: () => runtimes,
     // Fail closed: neighbours and DNS queries would leak data.

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
+import { baseOf } from '../overlay.ts'
 import { baseCapabilities, fullCapabilities } from '../spec.ts'
 import { parseJson, RefusedCall } from './calls.ts'
 
@@ -10,6 +11,8 @@ export type BodyRules = {
 
 export type ContainerBody = { image: string; network: string; volumes: string[]; json: string }
 export type NamedBody = { name: string; json: string }
+/** `layer`: the volume that it begins with, and the options of its mount. */
+export type VolumeBody = NamedBody & { layer: { base: string; options: string } | null }
 
 const objectName = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, 'must be a plain name')
 const count = z.int().positive()
@@ -82,7 +85,14 @@ const containerBody = z.strictObject({
   }),
 })
 
-const volumeBody = z.strictObject({ Name: objectName, Labels: labels })
+const volumeBody = z.strictObject({
+  Name: objectName,
+  Labels: labels,
+  Driver: z.literal('local').optional(),
+  DriverOpts: z
+    .strictObject({ type: z.literal('overlay'), device: z.literal('overlay'), o: z.string() })
+    .optional(),
+})
 
 const networkBody = z.strictObject({
   Name: objectName.startsWith('roost-'),
@@ -110,10 +120,16 @@ export function readContainerBody(text: string, rules: BodyRules): ContainerBody
   }
 }
 
-export function readVolumeBody(text: string, rules: BodyRules): NamedBody {
+/** The caller checks the options of a layer, which need the paths of volumes. */
+export function readVolumeBody(text: string, rules: BodyRules): VolumeBody {
   const body = parse(volumeBody, text)
   requireOwn(body.Labels, 'Labels', rules)
-  return { name: body.Name, json: JSON.stringify(body) }
+  const named = { name: body.Name, json: JSON.stringify(body) }
+  if (!body.DriverOpts) return { ...named, layer: null }
+  const base = body.Labels[baseOf]
+  if (base === undefined || !objectName.safeParse(base).success)
+    throw new RefusedCall(`Labels: ${baseOf} must name a volume.`)
+  return { ...named, layer: { base, options: body.DriverOpts.o } }
 }
 
 export function readNetworkBody(text: string, rules: BodyRules): NamedBody {

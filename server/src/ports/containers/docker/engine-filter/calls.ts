@@ -12,7 +12,7 @@ export type AllowedCall = {
   path: string
   target: Target | null
   query: URLSearchParams
-  body: 'none' | 'container' | 'volume' | 'network'
+  body: 'none' | 'container' | 'volume' | 'network' | 'archive'
   reply: 'as-is' | 'info' | 'disk' | 'networks' | 'volume'
 }
 
@@ -63,6 +63,7 @@ const table: Record<string, Row> = {
     parameters: { stdout: flag, stderr: flag, follow: /^(false|0)$/, tail: /^(all|\d{1,7})$/ },
   },
   'GET /containers/{container}/stats': { parameters: { stream: /^(false|0)$/, 'one-shot': flag } },
+  'PUT /containers/{container}/archive': { parameters: { path: /^\/$/ }, body: 'archive' },
   'POST /containers/{container}/start': {},
   'POST /containers/{container}/stop': { parameters: { t: seconds } },
   'POST /containers/{container}/wait': { parameters: { condition: /^removed$/ } },

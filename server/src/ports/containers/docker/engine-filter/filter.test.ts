@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import type { ContainerSpec } from '../../port.ts'
 import { createOptions } from '../spec.ts'
+import { tar } from './test-archive.ts'
 import { openTestFilter, type TestFilter } from './test-filter.ts'
 
 const ours = { 'roost.install': 'one' }
@@ -34,6 +35,18 @@ const answers: Record<string, unknown> = {
   '/containers/own/json': { Id: 'c1', Config: { Labels: ours } },
   '/containers/foreign/json': { Id: 'c2', Config: { Labels: theirs, Env: ['TOKEN=x'] } },
   '/containers/unlabelled/json': { Id: 'c3', Config: { Labels: null } },
+  '/containers/filler/json': {
+    ...{ Id: 'c4', State: { Status: 'created' } },
+    Config: { Labels: { ...ours, 'roost.platform': 'volume-filler' } },
+  },
+  '/containers/ran/json': {
+    ...{ Id: 'c5', State: { Status: 'exited' } },
+    Config: { Labels: { ...ours, 'roost.platform': 'volume-filler' } },
+  },
+  '/containers/others/json': {
+    ...{ Id: 'c6', State: { Status: 'created' } },
+    Config: { Labels: { ...theirs, 'roost.platform': 'volume-filler' } },
+  },
   '/networks/roost-agents': { Id: 'n1', Name: 'roost-agents', Labels: ours },
   '/networks/lan': { Id: 'n2', Name: 'lan', Labels: {} },
   '/networks/n1': { Id: 'n1', Name: 'roost-agents', Labels: ours },
@@ -44,6 +57,27 @@ const answers: Record<string, unknown> = {
   '/volumes/home': { Name: 'home', Labels: ours, Mountpoint: '/m' },
   '/volumes/taken': { Name: 'taken', Labels: theirs, Mountpoint: '/m' },
   '/images/roost-agent:codex-1/json': { Id: 'i1' },
+  ...volume('base', { 'roost.is-base': '1' }),
+  ...volume('plain', {}),
+  ...volume('new-upper', { 'roost.part-of': 'new' }),
+  ...volume('new-work', { 'roost.part-of': 'new' }),
+  ...volume('odd-upper', { 'roost.part-of': 'other' }),
+  ...volume('odd-work', { 'roost.part-of': 'odd' }),
+  ...volume('half-upper', { 'roost.part-of': 'half' }),
+  ...volume('deep-upper', { 'roost.part-of': 'deep' }, { Options: { type: 'overlay' } }),
+  ...volume('deep-work', { 'roost.part-of': 'deep' }),
+  ...volume('layered', { 'roost.is-base': '1' }, { Options: { type: 'overlay' } }),
+  ...volume('plugged', { 'roost.is-base': '1' }, { Driver: 'nfs' }),
+  ...volume('strange', { 'roost.is-base': '1' }, { Mountpoint: '/m/x,lowerdir=/etc/strange/_data' }),
+  ...volume('theirs', { 'roost.is-base': '1', 'roost.install': 'two' }),
+}
+
+function mountpoint(name: string): string {
+  return `/var/lib/docker/volumes/${name}/_data`
+}
+function volume(name: string, labels: Record<string, string>, over: object = {}): Record<string, unknown> {
+  const own = { Name: name, Driver: 'local', Mountpoint: mountpoint(name), Options: null }
+  return { [`/volumes/${name}`]: { ...own, Labels: { ...ours, ...labels }, ...over } }
 }
 
 type Forwarded = { method: string; url: string; body: string }
@@ -52,7 +86,8 @@ const engine = createServer(async (incoming, response) => {
   const { method = '', url = '' } = incoming
   const call = { method, url, body: '' }
   forwarded.push(call)
-  for await (const chunk of incoming) call.body += String(chunk)
+  // Archives are bytes.
+  for await (const chunk of incoming) call.body += chunk.toString('latin1')
   const known = method === 'GET' ? answers[url.split('?')[0] ?? ''] : {}
   response.writeHead(known === undefined ? 404 : 200, { 'content-type': 'application/json' })
   response.end(JSON.stringify(known ?? { message: 'not found' }))
@@ -97,7 +132,8 @@ function call(
       },
     )
     outgoing.on('error', reject)
-    outgoing.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body))
+    const isText = typeof body === 'string' || Buffer.isBuffer(body)
+    outgoing.end(body === undefined || isText ? body : JSON.stringify(body))
   })
 }
 
@@ -129,7 +165,7 @@ const spec: ContainerSpec = {
   mounts: [{ type: 'volume', volume: 'home', target: '/home/developer' }],
   ssh: { bind: '127.0.0.1', port: 2222 },
 }
-const traits = { cpus: 2, ulimits: [], canSeparate: true }
+const traits = { cpus: 2, ulimits: [], canSeparate: true, canLayer: true }
 // The parsed form lets the attacks set any field.
 const allowed = () => JSON.parse(JSON.stringify(createOptions(spec, 'one', 'roost-agents', traits)))
 const create = (body: unknown) => call('POST', '/containers/create?name=agent-ada', body)
@@ -271,7 +307,6 @@ const calls: [title: string, method: string, path: string, body?: unknown][] = [
   ['a connection to a network', 'POST', '/networks/n1/connect', { Container: 'foreign' }],
   ['an update of limits', 'POST', '/containers/own/update', { Memory: 0 }],
   ['a download of files', 'GET', '/containers/own/archive?path=/'],
-  ['an upload of files', 'PUT', '/containers/own/archive?path=/', 'tar'],
   ['an export', 'GET', '/containers/own/export'],
   ['a prune', 'POST', '/volumes/prune'],
   ['an older version of the API', 'POST', '/v1.18/containers/own/start', { Privileged: true }],
@@ -385,6 +420,7 @@ test('the engine’s description, disk usage, networks and volumes show nothing 
     MemTotal: 5,
     DefaultRuntime: 'runc',
     Runtimes: { runc: {} },
+    SecurityOptions: [],
   })
   const disk = (await call('GET', '/system/df?type=container&type=volume&verbose=1')).json
   assert.deepEqual(disk, { Containers: [{ Id: 'c1', Labels: ours }], Volumes: [] })
@@ -443,4 +479,101 @@ test('an engine that does not answer is 502', async () => {
   })
   await silent.close()
   assert.equal(status, 502)
+})
+
+const overlay = (lower: string, upper: string, work: string) =>
+  `lowerdir=${lower},upperdir=${upper},workdir=${work},redirect_dir=on,index=off,metacopy=off`
+const layer = (name: string, base: string, over: object = {}) => ({
+  Name: name,
+  Labels: { ...ours, 'roost.base': base },
+  Driver: 'local',
+  DriverOpts: {
+    ...{ type: 'overlay', device: 'overlay' },
+    o: overlay(mountpoint(base), mountpoint(`${name}-upper`), mountpoint(`${name}-work`)),
+    ...over,
+  },
+})
+const createVolume = (body: object) => call('POST', '/volumes/create', body)
+
+test('a layer on a base of this installation is forwarded', async () => {
+  assert.equal((await createVolume(layer('new', 'base'))).status, 200)
+  assert.deepEqual(JSON.parse(effects()[0]?.body ?? ''), layer('new', 'base'))
+})
+
+const own = mountpoint('base')
+const [upper, work] = [mountpoint('new-upper'), mountpoint('new-work')]
+const layerBodies: Record<string, object> = {
+  'a folder of the host below': layer('new', 'base', { o: overlay('/etc', upper, work) }),
+  'a folder of the host above': layer('new', 'base', { o: overlay(own, '/etc', work) }),
+  'a folder of the host beside': layer('new', 'base', { o: overlay(own, upper, '/etc') }),
+  'a second folder below': layer('new', 'base', { o: overlay(`${own}:/etc`, upper, work) }),
+  // A container may have put a link there.
+  'a folder inside a volume': layer('new', 'base', { o: overlay(own, `${upper}/inside`, work) }),
+  'a path with dots': layer('new', 'base', { o: overlay(`${own}/../../../../../etc`, upper, work) }),
+  'a further option': layer('new', 'base', { o: `${overlay(own, upper, work)},lowerdir=/etc` }),
+  'other options': layer('new', 'base', { o: `lowerdir=${own},upperdir=${upper},workdir=${work}` }),
+  'a bind mount': layer('new', 'base', { type: 'none', device: '/', o: 'bind' }),
+  'the options of a bind mount': layer('new', 'base', { o: 'bind' }),
+  'a device': layer('new', 'base', { device: '/dev/sda' }),
+  'a file system of the network': layer('new', 'base', { type: 'nfs', o: 'addr=10.0.0.1' }),
+  'another driver': { ...layer('new', 'base'), Driver: 'nfs' },
+  'a further field of the driver': layer('new', 'base', { size: '1g' }),
+  'no base': { ...layer('new', 'base'), Labels: ours },
+  'a base that is none': layer('new', 'plain'),
+  'a base that is missing': layer('new', 'nowhere'),
+  'a base of another installation': layer('new', 'theirs'),
+  'a base that is a layer': layer('new', 'layered'),
+  'a base of another driver': layer('new', 'plugged'),
+  'a base at a path with options': layer('new', 'strange', {
+    o: overlay('/m/x,lowerdir=/etc/strange/_data', upper, work),
+  }),
+  'the parts of another volume': layer('odd', 'base'),
+  'a missing part': layer('half', 'base'),
+  'a part that is a layer': layer('deep', 'base'),
+  'itself below and above': layer('new', 'base', { o: overlay(upper, upper, work) }),
+}
+for (const [title, body] of Object.entries(layerBodies)) {
+  test(`a layer with ${title} is refused`, async () => {
+    const reply = await createVolume(body)
+    assert.equal(reply.status, 403)
+    assert.deepEqual(effects(), [])
+    assert.equal(filter.refused.length, 1)
+  })
+}
+
+const put = (container: string, bytes: Buffer, query = 'path=/') =>
+  call('PUT', `/containers/${container}/archive?${query}`, bytes)
+
+test('an archive that fills a volume is forwarded unchanged', async () => {
+  const long = `volume/${'long/'.repeat(50)}name`
+  const bytes = tar([
+    { path: 'volume/', type: 'folder', mode: 0o700 },
+    { path: long, mode: 0o4755, owner: 1001 },
+    { path: 'volume/link', type: 'symlink', link: '../../../etc/passwd' },
+    { path: 'volume/far', type: 'symlink', link: `/${'far/'.repeat(100)}` },
+    { path: 'volume/\xff..', mode: 0o600 },
+  ])
+  assert.equal((await put('filler', bytes)).status, 200)
+  const [sent] = effects()
+  assert.equal(sent?.url, '/containers/c4/archive?path=%2F')
+  assert.equal(sent?.body, bytes.toString('latin1'))
+})
+
+test('an archive with a name beside the volume is refused', async () => {
+  assert.equal((await put('filler', tar([{ path: 'etc/passwd' }]))).status, 403)
+  assert.equal(filter.refused.length, 1)
+  for (const { body } of effects()) assert.equal(body, '')
+})
+
+for (const container of ['own', 'ran', 'foreign', 'others', 'unlabelled'])
+  test(`an archive for the container ${container} is refused`, async () => {
+    const { status } = await put(container, tar([{}]))
+    assert.equal(status, container === 'own' || container === 'ran' ? 403 : 404)
+    assert.deepEqual(effects(), [])
+  })
+
+test('an archive for another place, and one with other parameters, is refused', async () => {
+  for (const query of ['path=/etc', 'path=/&copyUIDGID=1', 'path=/&path=/etc', 'path=/volume/..'])
+    assert.equal((await put('filler', tar([{}]), query)).status, 403, query)
+  assert.deepEqual(effects(), [])
 })

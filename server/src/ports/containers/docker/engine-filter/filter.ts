@@ -1,6 +1,16 @@
 import { type IncomingMessage, type RequestListener, request, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import type { Log } from '../../../log.ts'
+import {
+  baseMark,
+  fillerKind,
+  overlayOptions,
+  type PlainVolume,
+  partOf,
+  upperOf,
+  workOf,
+} from '../overlay.ts'
+import { checkedArchive } from './archive.ts'
 import { type BodyRules, readContainerBody, readNetworkBody, readVolumeBody } from './bodies.ts'
 import { type AllowedCall, RefusedCall, readCall } from './calls.ts'
 import { type IsOwn, reduceDisk, reduceInfo, reduceNetworks, reduceVolume } from './replies.ts'
@@ -51,6 +61,7 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
     if (typeof path !== 'string') return answer(incoming, response, path)
     const query = call.query.toString()
     const target = query === '' ? path : `${path}?${query}`
+    if (call.body === 'archive') return forwardArchive(target, incoming, response)
     const text = await readBody(incoming)
     const body = call.body === 'none' ? null : await checkBody(call.body, text)
     if (body !== null && typeof body !== 'string') return answer(incoming, response, body)
@@ -58,7 +69,7 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
   }
 
   /** Returns the path with the engine's own id, so that a rename in between cannot lead to another object. */
-  async function resolveTarget({ method, target, path }: AllowedCall): Promise<string | Answer> {
+  async function resolveTarget({ method, target, path, body }: AllowedCall): Promise<string | Answer> {
     if (!target) return path
     const { kind, name } = target
     switch (kind) {
@@ -70,6 +81,7 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
         const config = found?.Config as { Labels?: Record<string, string> } | undefined
         // The existence of other containers is not shown.
         if (!found || !isOwn(config?.Labels)) return { status: 404, message: `No such container: ${name}` }
+        if (body === 'archive') requireFiller(found, config?.Labels)
         return path.replace('{}', String(found.Id))
       }
       case 'network': {
@@ -87,12 +99,19 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
     }
   }
 
+  /** The engine fills volumes through a container that never ran, so nothing in it can lead the engine elsewhere. */
+  function requireFiller(found: Record<string, unknown>, labels: Record<string, string> | undefined): void {
+    const state = found.State as { Status?: string } | undefined
+    if (labels?.['roost.platform'] !== fillerKind || state?.Status !== 'created')
+      throw new RefusedCall('Only volumes are filled, through a container that never ran.')
+  }
+
   async function checkBody(kind: 'container' | 'volume' | 'network', text: string): Promise<string | Answer> {
     switch (kind) {
       case 'network':
         return readNetworkBody(text, options).json
       case 'volume': {
-        const { name, json } = readVolumeBody(text, options)
+        const { name, json, layer } = readVolumeBody(text, options)
         const found = await inspect(`/volumes/${name}`)
         // The engine would answer as if it had created it.
         if (found && !isOwn(labelsOf(found)))
@@ -100,6 +119,7 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
             status: 409,
             message: `The volume name ${name} is already in use by another installation.`,
           }
+        if (layer) await requireLayer(name, layer)
         return json
       }
       case 'container': {
@@ -114,6 +134,48 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
         }
         return json
       }
+    }
+  }
+
+  /** The options are those of three plain volumes of this installation, so no folder of the host is mounted. */
+  async function requireLayer(name: string, { base, options }: { base: string; options: string }) {
+    const driver = overlayOptions({
+      base: await plainVolume(base, (labels) => labels?.[baseMark] !== undefined),
+      upper: await plainVolume(upperOf(name), (labels) => labels?.[partOf] === name),
+      work: await plainVolume(workOf(name), (labels) => labels?.[partOf] === name),
+    })
+    if (driver?.o !== options) throw new RefusedCall('DriverOpts.o: must mount volumes of this installation.')
+  }
+
+  async function plainVolume(name: string, isMeant: IsOwn): Promise<PlainVolume> {
+    const found = await inspect(`/volumes/${name}`)
+    const labels = found && labelsOf(found)
+    const isPlain = Object.keys((found?.Options as object | null | undefined) ?? {}).length === 0
+    if (!found || !isOwn(labels) || !isMeant(labels) || !isPlain || found.Driver !== 'local')
+      throw new RefusedCall('DriverOpts.o: must mount volumes of this installation.')
+    return { Name: String(found.Name), Mountpoint: String(found.Mountpoint) }
+  }
+
+  async function forwardArchive(
+    path: string,
+    incoming: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    const headers = { host: 'docker', 'content-type': 'application/x-tar' }
+    const outgoing = request({ socketPath: engineSocket, method: 'PUT', path, headers, agent: false })
+    const replied = new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.once('response', resolve).on('error', reject)
+    })
+    replied.catch(() => {})
+    const sent = pipeline(incoming, checkedArchive, outgoing)
+    try {
+      // The engine may refuse it before its end.
+      const reply = await Promise.race([replied, sent.then(() => replied)])
+      response.writeHead(reply.statusCode ?? 502, { 'content-type': 'application/json', connection: 'close' })
+      await pipeline(reply, response)
+    } finally {
+      outgoing.destroy()
+      await sent.catch(() => {})
     }
   }
 

@@ -10,7 +10,10 @@ export type IsOwn = (labels: Labels) => boolean
 export function reduceInfo(answer: Record<string, unknown>): unknown {
   const { NCPU, MemTotal, Runtimes, DefaultRuntime } = answer
   const names = Object.keys(typeof Runtimes === 'object' && Runtimes ? Runtimes : {})
-  return { NCPU, MemTotal, DefaultRuntime, Runtimes: Object.fromEntries(names.map((name) => [name, {}])) }
+  const options: unknown[] = Array.isArray(answer.SecurityOptions) ? answer.SecurityOptions : []
+  const SecurityOptions = options.filter((option) => option === 'name=rootless')
+  const own = Object.fromEntries(names.map((name) => [name, {}]))
+  return { NCPU, MemTotal, DefaultRuntime, Runtimes: own, SecurityOptions }
 }
 
 /** Both forms of the answer, see `DiskAnswer`; images and build caches are left out. */

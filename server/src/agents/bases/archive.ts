@@ -1,0 +1,100 @@
+import { archiveEnd, maxNameBytes, paddingOf, type TarEntry, writeHeader } from '../../kit/tar.ts'
+import { archiveRoot } from '../../ports/containers/port.ts'
+import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+
+/** An engine that unpacks an archive cannot create this record exactly; the agent's own program can. */
+export class NotArchivable extends Error {
+  constructor(reason: string) {
+    super(reason)
+    this.name = 'NotArchivable'
+  }
+}
+
+/** User of entries whose owner is unknown, as in a restore. */
+const strangerId = 1001
+const setUserId = 0o4000
+/** The engine joins a name with the place of the volume. */
+const maxPathBytes = maxNameBytes - 256
+/** Pieces of an archive are joined to about this size. */
+const pieceBytes = 256 * 1024
+/** What a new volume gets from the image. */
+const imageFolders = {
+  '.roost': 0o755,
+  '.tmp': 0o755,
+  '.ssh': 0o700,
+  'shared-in': 0o755,
+  'shared-out': 0o755,
+}
+
+type Source = Pick<WorkspaceHistory, 'walk'>
+
+/** Throws `NotArchivable`, and `UnknownRecord`. */
+export async function requireArchivable(history: Source, record: RecordId): Promise<void> {
+  for await (const walked of history.walk(record, { withContents: false })) {
+    const { sparse, path } = (walked as Walked).entry
+    if (sparse) throw new NotArchivable('it has a sparse file')
+    if (path.length > maxPathBytes) throw new NotArchivable('it has a path that is too long')
+  }
+}
+
+/** The whole record as a volume, with modes and owners, as a restore creates it. */
+export async function* archiveOfRecord(
+  history: Source,
+  record: RecordId,
+  modified: Date,
+): AsyncGenerator<Buffer> {
+  const seconds = Math.floor(modified.getTime() / 1000)
+  let link: { entry: StoredEntry; chunks: Buffer[] } | null = null
+  let padding = 0
+  let joined: Buffer[] = []
+  let length = 0
+  const add = (bytes: Buffer) => {
+    joined.push(bytes)
+    length += bytes.length
+  }
+  const end = () => {
+    if (link) add(headerOf(link.entry, seconds, { link: Buffer.concat(link.chunks).toString('latin1') }))
+    if (padding > 0) add(Buffer.alloc(padding))
+    link = null
+    padding = 0
+  }
+
+  for (const [path, mode] of Object.entries(imageFolders))
+    add(writeHeader({ ...named(path, 'folder'), mode, modified: seconds }))
+  for await (const walked of history.walk(record, { withContents: true })) {
+    if (Buffer.isBuffer(walked)) {
+      if (link) link.chunks.push(walked)
+      else add(walked)
+    } else {
+      end()
+      const { entry, size } = walked
+      if (entry.kind === 'link') link = { entry, chunks: [] }
+      else add(headerOf(entry, seconds, { size }))
+      if (entry.kind === 'file') padding = paddingOf(size)
+    }
+    if (length < pieceBytes) continue
+    yield Buffer.concat(joined, length)
+    joined = []
+    length = 0
+  }
+  end()
+  add(archiveEnd)
+  yield Buffer.concat(joined, length)
+}
+
+function named(path: string, type: TarEntry['type']): TarEntry {
+  const name = `${archiveRoot}/${path}`
+  return { path: type === 'folder' ? `${name}/` : name, type, link: '', size: 0, mode: 0, modified: 0 }
+}
+
+function headerOf(
+  { path, kind, mode, owner }: StoredEntry,
+  modified: number,
+  more: { link?: string; size?: number },
+): Buffer {
+  const type = kind === 'link' ? 'symlink' : kind
+  // Giving a file to another user takes its special bits.
+  const kept = owner || kind === 'folder' ? mode : mode & ~(setUserId | (mode & 0o010 ? 0o2000 : 0))
+  const entry = { ...named(path, type), ...more, mode: kept, modified }
+  return writeHeader(owner ? entry : { ...entry, owner: strangerId })
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { newId } from '../../kit/ids.ts'
+import { ContainerError, type Containers } from '../../ports/containers/port.ts'
+import { silentLog } from '../../ports/log.ts'
+import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
+import { linkWorkspace } from '../history/test/linked-workspace.ts'
+import { createShared, openAgents } from '../test/world.ts'
+import { createBases } from './bases.ts'
+import { baseStore } from './store.ts'
+
+const hour = 3600
+
+async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
+  const shared = createShared({ canLayer })
+  const db = await open()
+  const world = await openAgents(db, { shared, isOnlyMachine: true })
+  const owner = await world.person('admin')
+  await world.request(owner.key, 'POST', '/api/agents', { name: 'ada' })
+  const source = await world.row('ada')
+  const workspace = linkWorkspace(world.link, source.id)
+  mkdirSync(join(workspace.home, 'folder'))
+  const record = async (content: string) => {
+    writeFileSync(join(workspace.home, 'folder', 'note'), content)
+    workspace.wrote()
+    return (await world.area.history.make(source.id, { reason: () => 'after_run' })).record.id
+  }
+  const containers = shared.engine.containers('test')
+  const { bases } = world.area
+  const fork = (id: string) => ({ name: id, volume_base: `v-${id}`, runtime: source.runtime })
+  const start = (record: string, id = newId(), from = bases) =>
+    from.startFrom({ agentId: source.id, record }, fork(id))
+  const engineId = (await containers.ping()).id
+  return {
+    ...{ record, containers, engine: shared.engine, clock: shared.clock },
+    rows: () => baseStore(world.db).all(engineId),
+    start,
+    workspaceOf: (id: string) => `agent-v-${id}-workspace`,
+    volumes: async () =>
+      (await containers.listVolumes()).filter((name) => name.startsWith('workspace-base-')),
+    collect: async () => {
+      const [loop] = bases.loops
+      await loop?.run(new AbortController().signal)
+    },
+    /** Another process of the platform, with another engine adapter. */
+    other: (over: Partial<Containers>) =>
+      createBases({
+        ...{ db: world.db, clock: shared.clock, log: silentLog, history: world.history },
+        engine: world.area.engine,
+        containers: { ...containers, ...over },
+        lock: world.area.lifecycle.lock,
+        imageFor: world.area.lifecycle.machine.imageFor,
+      }),
+    async [Symbol.asyncDispose]() {
+      await workspace[Symbol.asyncDispose]()
+      await world[Symbol.asyncDispose]()
+    },
+  }
+}
+
+forEachDialect((_, open) => {
+  test('forks of one record share one fill, also at once', async () => {
+    await using t = await openWorld(open)
+    const record = await t.record('first')
+    const ids = ['one', 'two', 'three', 'four']
+    assert.deepEqual(
+      await Promise.all(ids.map((id) => t.start(record, id))),
+      ids.map(() => 'layered'),
+    )
+    const [base = ''] = await t.volumes()
+    assert.deepEqual(await t.volumes(), [base])
+    for (const id of ids) assert.equal(t.engine.baseOf(t.workspaceOf(id)), base)
+    assert.match(t.engine.archiveOf(base)?.toString('latin1') ?? '', /volume\/folder\/note\0.*first/s)
+    await t.start(record, 'later')
+    assert.equal((await t.rows()).length, 1)
+    const next = await t.record('second')
+    await t.start(next, 'next')
+    assert.equal((await t.volumes()).length, 2)
+  })
+
+  test('a base stays while a workspace needs it, and for some time after', async () => {
+    await using t = await openWorld(open)
+    await t.start(await t.record('first'), 'one')
+    t.clock.advance(7 * hour)
+    await t.collect()
+    assert.equal((await t.volumes()).length, 1, 'it is in use')
+    await t.containers.removeVolume(t.workspaceOf('one'))
+    const record = await t.record('second')
+    await t.start(record, 'two')
+    await t.containers.removeVolume(t.workspaceOf('two'))
+    await t.collect()
+    assert.equal((await t.volumes()).length, 1, 'the older one was removed')
+    t.clock.advance(5 * hour)
+    await t.start(record, 'three')
+    await t.containers.removeVolume(t.workspaceOf('three'))
+    t.clock.advance(5 * hour)
+    await t.collect()
+    assert.equal((await t.volumes()).length, 1, 'it was used again')
+    t.clock.advance(2 * hour)
+    await t.collect()
+    assert.deepEqual([await t.volumes(), await t.rows()], [[], []])
+  })
+
+  test('a killed fill is never used, and is filled again or removed', async () => {
+    await using t = await openWorld(open)
+    const [first, second] = [await t.record('first'), await t.record('second')]
+    const killed = t.other({
+      layers: {
+        canUse: async () => true,
+        // As a process that is killed: the row and a volume stay.
+        async fill(name) {
+          await t.containers.createVolume(name, {})
+          throw new ContainerError('engine_down', 'killed')
+        },
+        add: async () => assert.fail('it is not filled'),
+      },
+      async removeVolume() {
+        throw new ContainerError('engine_down', 'killed')
+      },
+    })
+    for (const record of [first, second]) await assert.rejects(t.start(record, 'killed', killed), /killed/)
+    assert.deepEqual(
+      (await t.rows()).map(({ state }) => state),
+      ['filling', 'filling'],
+    )
+    const [, ...left] = await t.volumes()
+    assert.equal(await t.start(first, 'one'), 'layered')
+    assert.ok(t.engine.archiveOf(t.engine.baseOf(t.workspaceOf('one')) ?? ''))
+    await t.collect()
+    assert.equal((await t.volumes()).length, 1)
+    assert.ok(!left.some((name) => t.engine.archiveOf(name)))
+    assert.deepEqual(
+      (await t.rows()).map(({ state, record_id }) => [state, record_id]),
+      [['filled', first]],
+    )
+  })
+
+  test('a base that the engine has lost is filled again', async () => {
+    await using t = await openWorld(open)
+    const record = await t.record('first')
+    await t.start(record, 'one')
+    const [base = ''] = await t.volumes()
+    await t.containers.removeVolume(t.workspaceOf('one'))
+    await t.containers.removeVolume(base)
+    assert.equal(await t.start(record, 'two'), 'layered')
+    assert.notEqual(t.engine.baseOf(t.workspaceOf('two')), base)
+    assert.equal((await t.rows()).length, 1)
+  })
+
+  test('a volume without a row is removed when it is seen again', async () => {
+    await using t = await openWorld(open)
+    await t.containers.createVolume('workspace-base-probe-1', {})
+    await t.containers.createVolume('other', {})
+    await t.collect()
+    assert.deepEqual(await t.volumes(), ['workspace-base-probe-1'])
+    await t.collect()
+    assert.deepEqual(await t.volumes(), [])
+    assert.ok((await t.containers.listVolumes()).includes('other'))
+  })
+
+  test('what cannot be layered leaves nothing behind', async () => {
+    await using t = await openWorld(open)
+    await assert.rejects(t.start(newId()), /record/i)
+    const record = await t.record('first')
+    const failing = t.other({
+      layers: {
+        canUse: async () => true,
+        fill: t.containers.layers?.fill ?? assert.fail(),
+        async add(name) {
+          await t.containers.createVolume(name, {})
+          throw new ContainerError('engine_fault', 'no such option')
+        },
+      },
+    })
+    assert.equal(await t.start(record, 'one', failing), 'unsupported')
+    assert.ok(!(await t.containers.listVolumes()).includes(t.workspaceOf('one')))
+    await t.containers.createVolume(t.workspaceOf('two'), {})
+    await assert.rejects(t.start(record, 'two'), ContainerError)
+    assert.ok((await t.containers.listVolumes()).includes(t.workspaceOf('two')), 'it may be in use')
+  })
+
+  test('an engine that always copies has no bases', async () => {
+    await using t = await openWorld(open, { canLayer: false })
+    assert.equal(await t.start(await t.record('first'), 'one'), 'unsupported')
+    assert.deepEqual([await t.volumes(), await t.rows()], [[], []])
+    const without = t.other({ layers: undefined })
+    assert.equal(await t.start(await t.record('second'), 'one', without), 'unsupported')
+    assert.deepEqual(without.loops, [])
+  })
+})

@@ -1,0 +1,211 @@
+import type { Runtime } from '@roost/contracts/agents/agent'
+import type { Loop } from '../../background/loops.ts'
+import { type Clock, timestamp } from '../../kit/clock.ts'
+import { Fault } from '../../kit/fault.ts'
+import { newId } from '../../kit/ids.ts'
+import { ContainerError, type Containers, type VolumeLayers } from '../../ports/containers/port.ts'
+import type { Db } from '../../ports/database/port.ts'
+import type { Log } from '../../ports/log.ts'
+import { UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { storeName } from '../history/index.ts'
+import { type EngineIdentity, type Lock, volumeLabels, volumesOf } from '../lifecycle/index.ts'
+import type { Agent } from '../records/index.ts'
+import { archiveOfRecord, NotArchivable, requireArchivable } from './archive.ts'
+import { baseStore } from './store.ts'
+import type { BaseRow } from './tables.ts'
+
+export type BasesDeps = {
+  db: Db
+  clock: Clock
+  log: Pick<Log, 'info' | 'warn'>
+  containers: Pick<Containers, 'layers' | 'listVolumes' | 'removeVolume'>
+  history: Pick<WorkspaceHistory, 'walk'>
+  engine: Pick<EngineIdentity, 'read'>
+  lock: Pick<Lock, 'run' | 'tryRun' | 'assertHeld'>
+  /** The image of a runtime, which is built or pulled first. */
+  imageFor(runtime: Runtime): Promise<string>
+}
+
+export type Bases = {
+  /**
+   * Creates the workspace volume of a new agent with the content of a record, before its container is created. Nothing
+   * is copied, except by the first one of each record. Returns `unsupported` without a volume, if the engine cannot do
+   * it or not for this record. Throws `record_not_found` and `ContainerError`.
+   */
+  startFrom(
+    source: { agentId: string; record: string },
+    agent: Pick<Agent, 'name' | 'volume_base' | 'runtime'>,
+  ): Promise<'layered' | 'unsupported'>
+  loops: Loop[]
+}
+
+/** Bases without layers are kept for further forks of their record, within these limits. */
+const keepMs = 6 * 3_600_000
+const maxUnusedBytes = 10 * 1024 ** 3
+const everySeconds = 600
+/** How long a fork waits for the fill of another process. */
+const maxWaitMs = 3_600_000
+const volumePrefix = 'workspace-base-'
+
+export function createBases(deps: BasesDeps): Bases {
+  const { db, clock, log, containers, history, engine, lock, imageFor } = deps
+  const store = baseStore(db)
+  /** Volumes without a row, found by the last run: a row may be younger than the list. */
+  let strays = new Set<string>()
+
+  const lockOf = (engineId: string, recordId: string) => `base:${engineId}:${recordId}`
+
+  /** Requires the lock, so a base in state `filling` was left by a killed process. */
+  async function filledBase(
+    layers: VolumeLayers,
+    { engineId, source, image, lockName }: Filling,
+  ): Promise<BaseRow> {
+    for (const row of await store.of(engineId, source.record)) {
+      if (row.state === 'filled') return row
+      await removeBase(row)
+    }
+    const record = { agent: storeName(source.agentId), record: source.record }
+    await requireArchivable(history, record)
+    const id = newId()
+    const now = timestamp(clock.now())
+    const row: BaseRow = {
+      ...{ id, engine_id: engineId, agent_id: source.agentId, record_id: source.record },
+      ...{ volume: `${volumePrefix}${id}`, state: 'filling', bytes: 0, created_at: now, used_at: now },
+    }
+    await store.insert(row)
+    let bytes = 0
+    async function* counted() {
+      for await (const piece of archiveOfRecord(history, record, clock.now())) {
+        bytes += piece.length
+        yield piece
+      }
+    }
+    try {
+      await layers.fill(row.volume, {
+        labels: { 'roost.platform': 'workspace-base' },
+        image,
+        archive: counted(),
+      })
+      lock.assertHeld(lockName)
+      if (!(await store.filled(id, bytes))) throw new ContainerError('base_missing', row.volume)
+    } catch (error) {
+      // The loop tries again.
+      await removeBase(row).catch(() => {})
+      throw error
+    }
+    log.info({ volume: row.volume, bytes }, 'a workspace was stored as the base of further ones')
+    return { ...row, state: 'filled', bytes }
+  }
+
+  /** Throws volume_in_use while volumes are based on it. */
+  async function removeBase({ id, volume }: BaseRow): Promise<void> {
+    await containers.removeVolume(volume)
+    await store.remove(id)
+  }
+
+  async function layer(layers: VolumeLayers, agent: Parameters<Bases['startFrom']>[1], filling: Filling) {
+    const name = volumesOf(agent).workspace
+    const labels = volumeLabels(agent, 'workspace')
+    const add = ({ volume }: BaseRow) => layers.add(name, { base: volume, labels })
+    const row = await filledBase(layers, filling)
+    try {
+      await add(row).catch(async (error: unknown) => {
+        if (!hasFault(error, 'base_missing')) throw error
+        // The engine has lost it.
+        await removeBase(row)
+        await add(await filledBase(layers, filling))
+      })
+    } catch (error) {
+      // The agent is new, so nobody has written to it.
+      if (!hasFault(error, 'name_taken')) await containers.removeVolume(name).catch(() => {})
+      throw error
+    }
+    await store.used(row.id, timestamp(clock.now()))
+  }
+
+  /** Two forks of one record share a fill; the second one waits for it, in whichever process it is. */
+  async function inTurn<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const giveUpAt = clock.now().getTime() + maxWaitMs
+    for (;;) {
+      let hasBegun = false
+      try {
+        return await lock.run(name, () => {
+          hasBegun = true
+          return work()
+        })
+      } catch (error) {
+        const isBusy = !hasBegun && error instanceof Fault && error.code === 'agent_busy'
+        if (!isBusy || clock.now().getTime() >= giveUpAt) throw error
+      }
+    }
+  }
+
+  async function collect(signal: AbortSignal): Promise<void> {
+    const engineId = await engine.read()
+    const found = (await containers.listVolumes()).filter((name) => name.startsWith(volumePrefix))
+    const rows = await store.all(engineId)
+    const known = new Set(rows.map(({ volume }) => volume))
+    const unknown = found.filter((name) => !known.has(name))
+    // Layers of interrupted probes come before their bases.
+    for (const name of unknown.filter((each) => strays.has(each)).toSorted((a, b) => b.length - a.length))
+      await containers.removeVolume(name).catch(unlessInUse)
+    strays = new Set(unknown)
+    const old = clock.now().getTime() - keepMs
+    let unused = 0
+    // Newest first: the oldest ones are removed.
+    for (const row of rows.toReversed()) {
+      if (signal.aborted) return
+      const isKept =
+        row.state === 'filled' && Date.parse(row.used_at) > old && unused + row.bytes <= maxUnusedBytes
+      if (isKept) {
+        unused += row.bytes
+        continue
+      }
+      await lock.tryRun(lockOf(engineId, row.record_id), async () => {
+        const [current] = (await store.of(engineId, row.record_id)).filter(({ id }) => id === row.id)
+        if (current?.used_at === row.used_at) await removeBase(row).catch(unlessInUse)
+      })
+    }
+  }
+
+  return {
+    async startFrom(source, agent) {
+      const { layers } = containers
+      if (!layers) return 'unsupported'
+      const [image, engineId] = await Promise.all([imageFor(agent.runtime), engine.read()])
+      if (!(await layers.canUse(image))) return 'unsupported'
+      const lockName = lockOf(engineId, source.record)
+      try {
+        await inTurn(lockName, () => layer(layers, agent, { engineId, source, image, lockName }))
+        return 'layered'
+      } catch (error) {
+        if (error instanceof NotArchivable) return 'unsupported'
+        if (hasFault(error, 'engine_fault')) {
+          log.warn({ err: error }, 'a workspace could not be stored as a base; it is copied instead')
+          return 'unsupported'
+        }
+        if (error instanceof UnknownRecord)
+          throw new Fault('record_not_found', undefined, {}, { cause: error })
+        throw error
+      }
+    },
+    loops: containers.layers
+      ? [{ name: 'agents.bases', everySeconds, deadlineSeconds: 1800, perEngine: true, run: collect }]
+      : [],
+  }
+}
+
+type Filling = {
+  engineId: string
+  source: { agentId: string; record: string }
+  image: string
+  lockName: string
+}
+
+function hasFault(error: unknown, fault: ContainerError['fault']): boolean {
+  return error instanceof ContainerError && error.fault === fault
+}
+
+function unlessInUse(error: unknown): void {
+  if (!hasFault(error, 'volume_in_use')) throw error
+}

@@ -1,0 +1,42 @@
+import type { Executor } from '../../ports/database/port.ts'
+import type { BaseRow, BaseTables } from './tables.ts'
+
+/** All SQL about bases of workspaces. */
+export function baseStore(executor: Executor) {
+  const db = executor.withTables<BaseTables>()
+  return {
+    all: (engineId: string): Promise<BaseRow[]> =>
+      db
+        .selectFrom('workspace_bases')
+        .selectAll()
+        .where('engine_id', '=', engineId)
+        .orderBy('used_at')
+        .orderBy('id')
+        .execute(),
+    of: (engineId: string, recordId: string): Promise<BaseRow[]> =>
+      db
+        .selectFrom('workspace_bases')
+        .selectAll()
+        .where('engine_id', '=', engineId)
+        .where('record_id', '=', recordId)
+        .execute(),
+    async insert(row: BaseRow): Promise<void> {
+      await db.insertInto('workspace_bases').values(row).execute()
+    },
+    /** Returns false if another process has removed it meanwhile. */
+    async filled(id: string, bytes: number): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('workspace_bases')
+        .set({ state: 'filled', bytes })
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return numUpdatedRows > 0n
+    },
+    async used(id: string, at: string): Promise<void> {
+      await db.updateTable('workspace_bases').set({ used_at: at }).where('id', '=', id).execute()
+    },
+    async remove(id: string): Promise<void> {
+      await db.deleteFrom('workspace_bases').where('id', '=', id).execute()
+    },
+  }
+}

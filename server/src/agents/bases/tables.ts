@@ -1,0 +1,17 @@
+/** A volume at an engine with the content of a record. Times are ISO 8601 UTC. */
+export type BaseRow = {
+  id: string
+  engine_id: string
+  /** The agent and the record may have been removed since. */
+  agent_id: string
+  record_id: string
+  volume: string
+  state: 'filling' | 'filled'
+  /** Size of the archive that filled it. */
+  bytes: number
+  created_at: string
+  /** When a volume was last based on it. */
+  used_at: string
+}
+
+export type BaseTables = { workspace_bases: BaseRow }
