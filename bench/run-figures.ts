@@ -47,7 +47,7 @@ const fleet = createFleetExecutions({
     accessibleAgents: async (caller) => reachedBy(caller.kind === 'session' ? caller.user.id : ''),
   },
   hiddenAgents: async () => [],
-    effectiveParallel: async () => 3,
+  effectiveParallel: async () => 3,
   scheduleCounts: async () => new Map(),
   breakers: { dispatchStates: async () => new Map() },
   accountIdOf: async () => null,

@@ -69,7 +69,8 @@ forEachDialect((_, open) => {
     assert.ok(rows.every(({ attempt_set_id }) => attempt_set_id === null))
 
     const undo = { record: ended.keep?.undo_record ?? '' }
-    await world.request(t.owner.key, 'POST', '/api/agents/ada/history/restores', undo)
+    const begun = await world.request(t.owner.key, 'POST', '/api/agents/ada/history/restores', undo)
+    assert.equal(begun.status, 202, JSON.stringify([begun.json, ended.keep]))
     await t.eventually(async () => readFileSync(join(t.home, 'notes'), 'utf8') === 'before', 'undone')
   })
 
@@ -213,7 +214,7 @@ forEachDialect((_, open) => {
     const id = await t.begin()
     await t.finish(id, 1, { result: 'one' })
     await t.until(id, ({ status }) => status === 'done')
-    await world.clock.advance(7 * 86_400 + 60)
+    world.clock.set(new Date(world.clock.now().getTime() + 7 * 86_400_000 + 60_000))
     const expired = await t.until(id, ({ ended_at }) => ended_at !== null)
     assert.equal(expired.status, 'discarded')
 
@@ -230,7 +231,7 @@ forEachDialect((_, open) => {
     await using t = await openWorld()
     const { world } = t
     const id = await t.begin()
-    const [other, sharer] = [await world.person(), await world.person('creator', 'sharer')]
+    const [other, sharer] = [await world.person(), await world.person()]
     await world.request(t.owner.key, 'POST', '/api/agents/ada/share', {
       email: sharer.email,
       access: 'write',

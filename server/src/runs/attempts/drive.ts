@@ -63,6 +63,7 @@ const basePatienceMs = 2 * 60_000
 const checkPatienceMs = 2 * 60_000
 /** A restore is stored right after the set names it. */
 const restorePatienceMs = 60_000
+const checkPauseMs = 1000
 const closeMs = 5000
 const maxRecordsRead = 1000
 
@@ -343,6 +344,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
         if (state === 'ended') result = answer
         else if (isLate) result = { ...answer, exit_code: null, timed_out: true }
         else if (!(await isWorking(attempt))) return false
+        // A hostile program does not wait before it answers.
+        else await clock.wait(checkPauseMs, closing.signal)
       }
     } catch (error) {
       if (closing.signal.aborted || error instanceof Stale) throw error

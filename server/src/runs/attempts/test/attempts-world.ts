@@ -102,7 +102,9 @@ export async function openAttempts(db: Db & AsyncDisposable, options: Parameters
       await tick()
       await new Promise((done) => setImmediate(done))
     }
-    assert.fail(`Timeout: ${what}`)
+    assert.fail(
+      `Timeout: ${what} ${JSON.stringify(await store.attempts((await store.open()).map(({ id }) => id)))}`,
+    )
   }
 
   const path = (id: string, rest = '') => `/api/agents/ada/attempts/${id}${rest}`
