@@ -25,7 +25,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'roost task scout "Fix the failing test" --attempts claude-code,codex --check "npm test" --pick best-check',
   ],
   attempts: [
-    'roost attempts scout',
+    'roost attempts list scout',
     'roost attempts show scout SET_ID',
     'roost attempts keep scout SET_ID 2',
     'roost attempts discard scout SET_ID --yes',
