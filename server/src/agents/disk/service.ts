@@ -129,7 +129,9 @@ export function createDisk(deps: DiskDeps): Disk {
   async function measureAll(signal: AbortSignal): Promise<void> {
     const engine = await askEngine(signal)
     const rows = await diskStore(db).all()
-    for (const agent of await agentRecords.all()) {
+    // Forks of attempts have quotas too.
+    const agents = (await agentRecords.everyRow()).filter(({ state }) => state === 'ready')
+    for (const agent of agents) {
       if (signal.aborted) return
       const before = rows.get(agent.id) ?? unmeasured
       const patch = engine ? changesOf(before, engineFigures(agent, engine)) : {}
