@@ -329,6 +329,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const forks = createForks({
     ...deps,
     ask,
+    bases,
     disk,
     egress,
     history,

@@ -5,6 +5,7 @@ import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import type { Bases } from '../bases/index.ts'
 import type { Disk } from '../disk/index.ts'
 import type { EgressService } from '../egress/index.ts'
 import { type AgentHistory, historyStore, leftOutOf, type RecordRow, reasonOf } from '../history/index.ts'
@@ -48,6 +49,7 @@ export type ForksDeps = {
   disk: Pick<Disk, 'quotaFor'>
   egress: Pick<EgressService, 'refuseUnenforceable'>
   history: Pick<AgentHistory, 'make' | 'fill' | 'settings'>
+  bases: Pick<Bases, 'startFrom'>
   hooks: Pick<AgentHooks, 'forked'>
   agentManagement: Pick<AgentManagement, 'create'>
   /** Whether runs of the agent are working. */
@@ -141,13 +143,16 @@ export function createForks(deps: ForksDeps): Forks {
       if (source.egress_mode === 'enforce') await deps.egress.refuseUnenforceable()
       const { warnings } = plan
       let point: RecordRow | null = null
+      let isComplete = false
 
       const created = await deps.agentManagement.create(caller, plan.body, claim, {
         columns: plan.columns,
-        async prepare() {
-          const found = await pointOf(source, request.from)
-          point = found.record
-          warnings.push(...found.warnings, ...(await warningsOf(source, found.record)))
+        async prepare(fork) {
+          const { record, warnings: found } = await pointOf(source, request.from)
+          point = record
+          warnings.push(...found, ...(await warningsOf(source, record)))
+          const base = { agentId: record.agent_id, record: record.id }
+          isComplete = (await deps.bases.startFrom(base, fork)) === 'layered'
         },
         async fill(fork) {
           if (!point) throw new Error('A fork has no record.')
@@ -157,6 +162,7 @@ export function createForks(deps: ForksDeps): Forks {
           const filled = await history.fill({
             agentId: fork.id,
             record: point,
+            isComplete,
             isTaken: (path) => isTaken(path, request.with_credentials),
           })
           warnings.push(...filledWarnings(filled))
