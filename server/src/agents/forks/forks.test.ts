@@ -94,6 +94,8 @@ forEachDialect((_, open) => {
         return { ...(await over), id: row?.id ?? '', home: workspace?.home ?? '' }
       },
       async [Symbol.asyncDispose]() {
+        // The first records of forks end before their workspaces do.
+        await world.area.forks.close()
         await world.area.history.restores.close()
         for (const workspace of workspaces) await workspace[Symbol.asyncDispose]()
         await world[Symbol.asyncDispose]()

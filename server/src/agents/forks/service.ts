@@ -41,6 +41,11 @@ export type Forks = {
   ): Promise<CreatedAgent>
 }
 
+export type ForkService = Forks & {
+  /** Ends the records of forks in the background. */
+  close(): Promise<void>
+}
+
 export type ForksDeps = {
   db: Db
   log: Pick<Log, 'warn'>
@@ -61,8 +66,10 @@ export type ForksDeps = {
 /** A workspace of a million files. */
 const recordMs = 10 * 60_000
 
-export function createForks(deps: ForksDeps): Forks {
+export function createForks(deps: ForksDeps): ForkService {
   const { db, log, history, hooks, ask } = deps
+  const closing = new AbortController()
+  const recordings = new Set<Promise<void>>()
 
   /** The record to fork from, with what the fork's owner should know about it. */
   async function pointOf(
@@ -124,15 +131,15 @@ export function createForks(deps: ForksDeps): Forks {
   }
 
   /** The first record of the fork. Its runs are recorded without it too. */
-  function recordFork(fork: Agent, record: RecordRow): void {
-    history
-      .settings(fork.id)
-      .then(({ is_on }) =>
-        is_on ? history.make(fork.id, { reason: () => 'fork', sourceId: record.id }) : null,
-      )
-      .catch((error: unknown) =>
-        log.warn({ err: error, agent: fork.name }, 'the workspace of a fork was not recorded'),
-      )
+  async function recordFork(fork: Agent, record: RecordRow): Promise<void> {
+    try {
+      if (!(await history.settings(fork.id)).is_on) return
+      const { signal } = closing
+      await history.make(fork.id, { reason: () => 'fork', sourceId: record.id, signal })
+    } catch (error) {
+      if (!closing.signal.aborted)
+        log.warn({ err: error, agent: fork.name }, 'the workspace of a fork was not recorded')
+    }
   }
 
   return {
@@ -182,12 +189,18 @@ export function createForks(deps: ForksDeps): Forks {
           })
           tx.onCommitted(() => {
             deps.linkConnected(fork.id)
-            recordFork(fork, record)
+            const recording = recordFork(fork, record).finally(() => recordings.delete(recording))
+            recordings.add(recording)
           })
           return facts
         },
       })
       return { ...created, warnings: [...warnings, ...created.warnings] }
+    },
+
+    async close() {
+      closing.abort()
+      await Promise.all(recordings)
     },
   }
 }
