@@ -53,7 +53,11 @@ async function measure(): Promise<void> {
   async function recordOurs(): Promise<void> {
     await using scan = await scanner.scan(defaultHistoryRules, base === null ? [] : [base])
     if (scan.came.length + scan.gone.length === 0) return
-    await using draft = await store.open({ agent: storeName('one'), base: scan.base, maxBytes: Number.MAX_SAFE_INTEGER })
+    await using draft = await store.open({
+      agent: storeName('one'),
+      base: scan.base,
+      maxBytes: Number.MAX_SAFE_INTEGER,
+    })
     await send(scan, draft)
     records += 1
     const name = `r${records}`
