@@ -1,7 +1,7 @@
 /**
  * Records of a workspace with 50,000 files and 1 GB, compared with `git add -A && git commit` in a shadow repository:
- * the scanner of the agent program and the store of the platform, without the link between them.
- * `node bench/history.ts [files] [rounds]`. It needs no containers.
+ * the scanner of the agent program and the store of the platform, without the link between them. Then forks of it,
+ * compared with `cp -a`. `node bench/history.ts [files] [rounds]`.
  */
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -12,8 +12,10 @@ import { createScanner, type Scan } from '../agent/src/history/scan.ts'
 import { saveMemory } from '../agent/src/kit/memory-saving.ts'
 import { createIdentities, readIdentityFacts } from '../agent/src/processes/identity.ts'
 import { defaultHistoryRules, type HistoryEntry } from '../contracts/src/link/history.ts'
+import { storeName } from '../server/src/agents/history/index.ts'
 import { openGitStore } from '../server/src/ports/workspace-history/git-store.ts'
 import type { Draft } from '../server/src/ports/workspace-history/port.ts'
+import { measureForks } from './fork-rows.ts'
 import { keepBenchmark } from './keeper/index.ts'
 import { alternate, median, milliseconds, ms, quantile, record, report } from './measure.ts'
 
@@ -51,7 +53,11 @@ async function measure(): Promise<void> {
   async function recordOurs(): Promise<void> {
     await using scan = await scanner.scan(defaultHistoryRules, base === null ? [] : [base])
     if (scan.came.length + scan.gone.length === 0) return
-    await using draft = await store.open({ agent: 'one', base: scan.base, maxBytes: Number.MAX_SAFE_INTEGER })
+    await using draft = await store.open({
+      agent: storeName('one'),
+      base: scan.base,
+      maxBytes: Number.MAX_SAFE_INTEGER,
+    })
     await send(scan, draft)
     records += 1
     const name = `r${records}`
@@ -112,6 +118,7 @@ async function measure(): Promise<void> {
     limit: '≤ 1.2',
     ok: grown[0] <= 1.2,
   })
+  await measureForks({ home, folder, history: store, agentId: 'one', recordId: base ?? '', rounds })
   await store.close()
 }
 

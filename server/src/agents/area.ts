@@ -20,7 +20,7 @@ import {
   internalEgressRoutes,
 } from './egress/index.ts'
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
-import { createForks, type Forks, forkRoutes } from './forks/index.ts'
+import { createForks, type ForkService, forkRoutes } from './forks/index.ts'
 import {
   type AgentGit,
   createAgentGit,
@@ -91,7 +91,7 @@ export type AgentsArea = {
   /** The container engine of this process. */
   engine: EngineIdentity
   agentManagement: AgentManagement
-  forks: Forks
+  forks: ForkService
   git: AgentGit
   gitTransfers: Transfers
   /** The agents' outbound proxy, on the internal listener. */
@@ -329,6 +329,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const forks = createForks({
     ...deps,
     ask,
+    bases,
     disk,
     egress,
     history,
@@ -447,6 +448,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     async close() {
       unsubscribe()
       await terminals.close()
+      await forks.close()
       await history.restores.close()
       await lifecycle.close()
       await egress.close()

@@ -2,11 +2,11 @@ import { archiveEnd, maxNameBytes, paddingOf, type TarEntry, writeHeader } from 
 import { archiveRoot } from '../../ports/containers/port.ts'
 import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 
-/** An engine that unpacks an archive cannot create this record exactly; the agent's own program can. */
-export class NotArchivable extends Error {
+/** An engine cannot create this record exactly; the agent's own program can. */
+export class NotLayered extends Error {
   constructor(reason: string) {
     super(reason)
-    this.name = 'NotArchivable'
+    this.name = 'NotLayered'
   }
 }
 
@@ -28,12 +28,12 @@ const imageFolders = {
 
 type Source = Pick<WorkspaceHistory, 'walk'>
 
-/** Throws `NotArchivable`, and `UnknownRecord`. */
+/** Throws `NotLayered`, and `UnknownRecord`. */
 export async function requireArchivable(history: Source, record: RecordId): Promise<void> {
   for await (const walked of history.walk(record, { withContents: false })) {
     const { sparse, path } = (walked as Walked).entry
-    if (sparse) throw new NotArchivable('it has a sparse file')
-    if (path.length > maxPathBytes) throw new NotArchivable('it has a path that is too long')
+    if (sparse) throw new NotLayered('it has a sparse file')
+    if (path.length > maxPathBytes) throw new NotLayered('it has a path that is too long')
   }
 }
 

@@ -10,7 +10,7 @@ import { UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-hist
 import { storeName } from '../history/index.ts'
 import { type EngineIdentity, type Lock, volumeLabels, volumesOf } from '../lifecycle/index.ts'
 import type { Agent } from '../records/index.ts'
-import { archiveOfRecord, NotArchivable, requireArchivable } from './archive.ts'
+import { archiveOfRecord, NotLayered, requireArchivable } from './archive.ts'
 import { baseStore } from './store.ts'
 import type { BaseRow } from './tables.ts'
 
@@ -58,12 +58,14 @@ export function createBases(deps: BasesDeps): Bases {
   /** Requires the lock, so a base in state `filling` was left by a killed process. */
   async function filledBase(
     layers: VolumeLayers,
-    { engineId, source, image, lockName }: Filling,
+    { engineId, source, runtime, lockName }: Filling,
   ): Promise<BaseRow> {
     for (const row of await store.of(engineId, source.record)) {
       if (row.state === 'filled') return row
       await removeBase(row)
     }
+    const image = await imageFor(runtime)
+    if (!(await layers.canUse(image))) throw new NotLayered('the engine has no layers')
     const record = { agent: storeName(source.agentId), record: source.record }
     await requireArchivable(history, record)
     const id = newId()
@@ -172,14 +174,14 @@ export function createBases(deps: BasesDeps): Bases {
     async startFrom(source, agent) {
       const { layers } = containers
       if (!layers) return 'unsupported'
-      const [image, engineId] = await Promise.all([imageFor(agent.runtime), engine.read()])
-      if (!(await layers.canUse(image))) return 'unsupported'
+      const engineId = await engine.read()
       const lockName = lockOf(engineId, source.record)
+      const filling = { engineId, source, runtime: agent.runtime, lockName }
       try {
-        await inTurn(lockName, () => layer(layers, agent, { engineId, source, image, lockName }))
+        await inTurn(lockName, () => layer(layers, agent, filling))
         return 'layered'
       } catch (error) {
-        if (error instanceof NotArchivable) return 'unsupported'
+        if (error instanceof NotLayered) return 'unsupported'
         if (hasFault(error, 'engine_fault')) {
           log.warn({ err: error }, 'a workspace could not be stored as a base; it is copied instead')
           return 'unsupported'
@@ -198,7 +200,7 @@ export function createBases(deps: BasesDeps): Bases {
 type Filling = {
   engineId: string
   source: { agentId: string; record: string }
-  image: string
+  runtime: Runtime
   lockName: string
 }
 

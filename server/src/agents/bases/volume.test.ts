@@ -8,7 +8,7 @@ import { at, readTree, type Tree } from '@roost/test-support/trees/random'
 import { createDockerContainers } from '../../ports/containers/docker/docker.ts'
 import { openTestEngine } from '../../ports/containers/docker/test-engine.ts'
 import { openGitStore } from '../../ports/workspace-history/git-store.ts'
-import { archiveOfRecord, NotArchivable, requireArchivable } from './archive.ts'
+import { archiveOfRecord, NotLayered, requireArchivable } from './archive.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'roost-bases-'))
 const store = await openGitStore({ folder: join(root, 'store'), path: process.env.PATH ?? '' })
@@ -119,10 +119,10 @@ test('a base is byte-equal to its record, with modes, links, owners and every na
 
 test('a record that an engine cannot create exactly is told beforehand', async () => {
   await recordOf('sparse', { holes: { content: 'x', sparse: true } })
-  await assert.rejects(requireArchivable(store, { agent: 'one', record: 'sparse' }), NotArchivable)
+  await assert.rejects(requireArchivable(store, { agent: 'one', record: 'sparse' }), NotLayered)
   const folders: Record<string, Made> = {}
   for (let depth = 1; depth <= 20; depth += 1)
     folders[Array(depth).fill('d'.repeat(200)).join('/')] = { kind: 'folder' }
   await recordOf('deep', folders)
-  await assert.rejects(requireArchivable(store, { agent: 'one', record: 'deep' }), NotArchivable)
+  await assert.rejects(requireArchivable(store, { agent: 'one', record: 'deep' }), NotLayered)
 })

@@ -18,7 +18,7 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { insertRunRecords } from '../../test/history.ts'
 import { linkWorkspace } from '../history/test/linked-workspace.ts'
 import { type AgentPatch, agentStore } from '../records/index.ts'
-import { openAgents, until } from '../test/world.ts'
+import { createShared, openAgents, until } from '../test/world.ts'
 
 const ready: FakeAnswers = {
   info: async () => ({ template_yaml: null, metrics_json: null }) as PlatformCalls['info']['answer'],
@@ -26,10 +26,13 @@ const ready: FakeAnswers = {
     ({ ok: true }) as unknown as PlatformCalls['credentials.render']['answer'],
 }
 
+const layered = { notes: 'kept', '.env': 'TOKEN=secret', 'project/tls.pem': 'key', 'project/copy': 'key' }
+
 forEachDialect((_, open) => {
   async function openWorld(options: Parameters<typeof openAgents>[1] = {}) {
     const state = { busy: false }
     const world = await openAgents(await open(), {
+      shared: createShared({ canLayer: false }),
       ...options,
       needs: {
         contextOf: async (ids) => new Map(ids.map((id) => [id, { busy: state.busy } as never])),
@@ -63,7 +66,12 @@ forEachDialect((_, open) => {
       ...{ world, owner, source, workspaces, state, write, change, post },
       record: async () => (await world.area.history.make(source.id, { reason: () => 'after_run' })).record,
       /** Makes a fork, whose workspace is linked as soon as its row exists. */
-      async fork(body: { name: string } & Record<string, unknown>, answers: FakeAnswers = {}, options = {}) {
+      async fork(
+        body: { name: string } & Record<string, unknown>,
+        answers: FakeAnswers = {},
+        options = {},
+        prefill = (_home: string) => {},
+      ) {
         const pending = post(body, options)
         let isOver = false
         const over = pending.finally(() => {
@@ -73,7 +81,10 @@ forEachDialect((_, open) => {
         await until(async () => isOver || (await find()) !== null, 'the row exists')
         const row = await find()
         const workspace = row && linkWorkspace(world.link, row.id, { ...ready, ...answers })
-        if (workspace) workspaces.push(workspace)
+        if (workspace) {
+          workspaces.push(workspace)
+          prefill(workspace.home)
+        }
         await until(async () => {
           // The short waits for the link and for the agent's program.
           const [next = 1] = world.clock.waits()
@@ -83,6 +94,8 @@ forEachDialect((_, open) => {
         return { ...(await over), id: row?.id ?? '', home: workspace?.home ?? '' }
       },
       async [Symbol.asyncDispose]() {
+        // The first records of forks end before their workspaces do.
+        await world.area.forks.close()
         await world.area.history.restores.close()
         for (const workspace of workspaces) await workspace[Symbol.asyncDispose]()
         await world[Symbol.asyncDispose]()
@@ -99,6 +112,7 @@ forEachDialect((_, open) => {
     symlinkSync('notes/plan', join(t.workspaces[0]?.home ?? '', 'link'))
     mkdirSync(join(t.workspaces[0]?.home ?? '', 'empty'))
     t.write('.env', 'TOKEN=secret')
+    t.write('project/copy of .env', 'TOKEN=secret')
     await world.request(t.owner.key, 'PUT', '/api/agents/ada/autonomy', { enabled: false })
     await t.change({ max_parallel_tasks: 7, runtime_model: 'sonnet' })
     const { status, json, home, id } = await t.fork({ name: 'bea' })
@@ -108,7 +122,9 @@ forEachDialect((_, open) => {
     assert.equal(readlinkSync(join(home, 'link')), 'notes/plan')
     assert.ok(lstatSync(join(home, 'empty')).isDirectory())
     assert.equal(existsSync(join(home, '.env')), false)
-    assert.deepEqual(json.warnings, ['Credentials and files of the platform were not copied: ".env".'])
+    assert.deepEqual(json.warnings, [
+      'Credentials and files of the platform were not copied: ".env", "project/copy of .env".',
+    ])
     const fork = await world.row('bea')
     assert.deepEqual(
       [
@@ -129,6 +145,29 @@ forEachDialect((_, open) => {
     assert.equal((await world.request(t.owner.key, 'GET', '/api/agents/ada')).json.forked_from, null)
     assert.equal((await world.eventTypes()).filter((type) => type === 'agent.created').length, 2)
     assert.equal(readFileSync(join(t.workspaces[0]?.home ?? '', '.env'), 'utf8'), 'TOKEN=secret')
+  })
+
+  test('where volumes are layered, only credentials and their copies are deleted', async () => {
+    await using t = await openWorld({ shared: createShared({ canLayer: true }) })
+    for (const [path, content] of Object.entries(layered)) t.write(path, content)
+    const { json, home } = await t.fork({ name: 'bea' }, {}, {}, (folder) => {
+      mkdirSync(join(folder, 'project'))
+      // As the layer of the record, with what the program makes by itself.
+      for (const [path, content] of Object.entries({ ...layered, uploads: '' }))
+        writeFileSync(join(folder, path), content)
+    })
+    assert.deepEqual(json.warnings, [
+      'Credentials and files of the platform were not copied: ".env", "project/tls.pem", "project/copy".',
+    ])
+    const left = ['notes', 'uploads', 'project', '.env', 'project/tls.pem', 'project/copy']
+    assert.deepEqual(
+      left.filter((path) => existsSync(join(home, path))),
+      ['notes', 'uploads', 'project'],
+    )
+    assert.equal(
+      t.world.link.calls.some(({ t: call }) => call === 'history.restore.write'),
+      false,
+    )
   })
 
   test('a fork of an old record, of a run, and of a fork; deleting the source does not hurt it', async () => {

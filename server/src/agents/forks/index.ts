@@ -5,4 +5,4 @@
  * links, keys, conversations, runs and records stay with the source.
  */
 export { forkRoutes } from './routes.ts'
-export { createForks, type ForkRequest, type Forks, type ForksDeps } from './service.ts'
+export { createForks, type ForkRequest, type ForkService, type Forks, type ForksDeps } from './service.ts'

@@ -5,6 +5,7 @@ import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
+import type { Bases } from '../bases/index.ts'
 import type { Disk } from '../disk/index.ts'
 import type { EgressService } from '../egress/index.ts'
 import { type AgentHistory, historyStore, leftOutOf, type RecordRow, reasonOf } from '../history/index.ts'
@@ -40,6 +41,11 @@ export type Forks = {
   ): Promise<CreatedAgent>
 }
 
+export type ForkService = Forks & {
+  /** Ends the records of forks in the background. */
+  close(): Promise<void>
+}
+
 export type ForksDeps = {
   db: Db
   log: Pick<Log, 'warn'>
@@ -48,6 +54,7 @@ export type ForksDeps = {
   disk: Pick<Disk, 'quotaFor'>
   egress: Pick<EgressService, 'refuseUnenforceable'>
   history: Pick<AgentHistory, 'make' | 'fill' | 'settings'>
+  bases: Pick<Bases, 'startFrom'>
   hooks: Pick<AgentHooks, 'forked'>
   agentManagement: Pick<AgentManagement, 'create'>
   /** Whether runs of the agent are working. */
@@ -59,8 +66,10 @@ export type ForksDeps = {
 /** A workspace of a million files. */
 const recordMs = 10 * 60_000
 
-export function createForks(deps: ForksDeps): Forks {
+export function createForks(deps: ForksDeps): ForkService {
   const { db, log, history, hooks, ask } = deps
+  const closing = new AbortController()
+  const recordings = new Set<Promise<void>>()
 
   /** The record to fork from, with what the fork's owner should know about it. */
   async function pointOf(
@@ -122,15 +131,15 @@ export function createForks(deps: ForksDeps): Forks {
   }
 
   /** The first record of the fork. Its runs are recorded without it too. */
-  function recordFork(fork: Agent, record: RecordRow): void {
-    history
-      .settings(fork.id)
-      .then(({ is_on }) =>
-        is_on ? history.make(fork.id, { reason: () => 'fork', sourceId: record.id }) : null,
-      )
-      .catch((error: unknown) =>
-        log.warn({ err: error, agent: fork.name }, 'the workspace of a fork was not recorded'),
-      )
+  async function recordFork(fork: Agent, record: RecordRow): Promise<void> {
+    try {
+      if (!(await history.settings(fork.id)).is_on) return
+      const { signal } = closing
+      await history.make(fork.id, { reason: () => 'fork', sourceId: record.id, signal })
+    } catch (error) {
+      if (!closing.signal.aborted)
+        log.warn({ err: error, agent: fork.name }, 'the workspace of a fork was not recorded')
+    }
   }
 
   return {
@@ -141,13 +150,16 @@ export function createForks(deps: ForksDeps): Forks {
       if (source.egress_mode === 'enforce') await deps.egress.refuseUnenforceable()
       const { warnings } = plan
       let point: RecordRow | null = null
+      let isComplete = false
 
       const created = await deps.agentManagement.create(caller, plan.body, claim, {
         columns: plan.columns,
-        async prepare() {
-          const found = await pointOf(source, request.from)
-          point = found.record
-          warnings.push(...found.warnings, ...(await warningsOf(source, found.record)))
+        async prepare(fork) {
+          const { record, warnings: found } = await pointOf(source, request.from)
+          point = record
+          warnings.push(...found, ...(await warningsOf(source, record)))
+          const base = { agentId: record.agent_id, record: record.id }
+          isComplete = (await deps.bases.startFrom(base, fork)) === 'layered'
         },
         async fill(fork) {
           if (!point) throw new Error('A fork has no record.')
@@ -157,6 +169,7 @@ export function createForks(deps: ForksDeps): Forks {
           const filled = await history.fill({
             agentId: fork.id,
             record: point,
+            isComplete,
             isTaken: (path) => isTaken(path, request.with_credentials),
           })
           warnings.push(...filledWarnings(filled))
@@ -176,12 +189,18 @@ export function createForks(deps: ForksDeps): Forks {
           })
           tx.onCommitted(() => {
             deps.linkConnected(fork.id)
-            recordFork(fork, record)
+            const recording = recordFork(fork, record).finally(() => recordings.delete(recording))
+            recordings.add(recording)
           })
           return facts
         },
       })
       return { ...created, warnings: [...warnings, ...created.warnings] }
+    },
+
+    async close() {
+      closing.abort()
+      await Promise.all(recordings)
     },
   }
 }

@@ -3,7 +3,13 @@ import { defaultHistoryRules, type HistoryRules } from '@roost/contracts/link/hi
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
-import { UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import {
+  type RecordId,
+  type StoredEntry,
+  UnknownRecord,
+  type Walked,
+  type WorkspaceHistory,
+} from '../../ports/workspace-history/port.ts'
 import { textOf } from './paths.ts'
 import { applyRestore, RestoreUnsettled } from './restore.ts'
 import { leftOutOf, storeName } from './rules.ts'
@@ -13,8 +19,13 @@ export type FillRequest = {
   /** A running agent that nobody uses yet. */
   agentId: string
   record: RecordRow
-  /** Decides by the path in the workspace. A folder that is not taken is left out with its content. */
+  /**
+   * Decides by the path in the workspace. A folder that is not taken is left out with its content, and a file with all
+   * copies of it.
+   */
   isTaken(path: string): boolean
+  /** The workspace has the whole record already: what is not taken is deleted. */
+  isComplete: boolean
 }
 
 export type Filled = {
@@ -34,45 +45,34 @@ const maxNamed = 20
  */
 export async function fillWorkspace(
   { link, history, clock }: { link: Pick<AgentLink, 'call'>; history: WorkspaceHistory; clock: Clock },
-  { agentId, record, isTaken }: FillRequest,
+  { agentId, record, isTaken, isComplete }: FillRequest,
 ): Promise<Filled> {
   const source = { agent: storeName(record.agent_id), record: record.id }
-  const omitted = new Set<string>()
-  const taken: Pick<WorkspaceHistory, 'list' | 'read'> = {
-    async list(id, folder) {
-      const entries = await history.list(id, folder)
-      return (
-        entries?.filter(({ path }) => {
-          const text = textOf(path)
-          if (isTaken(text)) return true
-          omitted.add(text)
-          return false
-        }) ?? null
-      )
-    },
-    async read(id, path) {
-      const content = await history.read(id, path)
-      if (!content) throw new UnknownRecord(id.record)
-      return content
-    },
-  }
   try {
+    const omitted = await omissionsOf(history, source, isTaken)
+    const filled = { omitted: [...omitted].slice(0, maxNamed).map(textOf), omittedCount: omitted.size }
+    if (isComplete && omitted.size === 0) return { ...filled, conflicts: [], conflictCount: 0 }
+    const taken: Pick<WorkspaceHistory, 'list' | 'read'> = {
+      list: async (id, folder) =>
+        (await history.list(id, folder))?.filter(({ path }) => !omitted.has(path)) ?? null,
+      async read(id, path) {
+        const content = await history.read(id, path)
+        if (!content) throw new UnknownRecord(id.record)
+        return content
+      },
+    }
     const { outcome, fault, conflicts, conflict_count } = await applyRestore(
       { link, history: taken, clock },
       {
         ...{ restoreId: randomUUID(), agentId, storeAgent: storeName(agentId), source },
-        ...{ paths: [''], rules: rulesOf(record), leftOut: leftOutOf(record) },
+        ...{ paths: isComplete ? [...omitted] : [''], rules: rulesOf(record), leftOut: leftOutOf(record) },
       },
       async () => {},
     )
     if (outcome === 'applying' || fault !== null)
       throw new Fault('conflict', `The workspace could not be filled: ${fault ?? 'no reason'}`)
-    return {
-      omitted: [...omitted].slice(0, maxNamed),
-      omittedCount: omitted.size,
-      conflicts: conflicts.slice(0, maxNamed).map(({ path }) => textOf(path)),
-      conflictCount: conflict_count,
-    }
+    const named = conflicts.slice(0, maxNamed).map(({ path }) => textOf(path))
+    return { ...filled, conflicts: named, conflictCount: conflict_count }
   } catch (error) {
     if (error instanceof RestoreUnsettled)
       throw new Fault('agent_unresponsive', 'The new agent did not answer.', {}, { cause: error })
@@ -80,6 +80,40 @@ export async function fillWorkspace(
       throw new Fault('record_not_found', 'The record was removed meanwhile.', {}, { cause: error })
     throw error
   }
+}
+
+/** The topmost paths that are not taken, as bytes, and those of copies: hard links are recorded as separate files. */
+async function omissionsOf(
+  history: WorkspaceHistory,
+  source: RecordId,
+  isTaken: FillRequest['isTaken'],
+): Promise<Set<string>> {
+  const omitted = new Set<string>()
+  const withheld: StoredEntry[] = []
+  const entriesOf = async function* () {
+    // Without contents it yields entries only.
+    for await (const walked of history.walk(source, { withContents: false })) yield (walked as Walked).entry
+  }
+  const inside = new Set<string>()
+  for await (const entry of entriesOf()) {
+    const isInside = inside.has(entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/'))))
+    if (!isInside && isTaken(textOf(entry.path))) continue
+    if (!isInside) omitted.add(entry.path)
+    if (entry.kind === 'folder') inside.add(entry.path)
+    if (entry.kind === 'file') withheld.push(entry)
+  }
+  const sizes = await history.sizes(withheld)
+  const contents = new Set(withheld.flatMap(({ content }, index) => (sizes[index] ? [content] : [])))
+  if (contents.size > 0)
+    for await (const { kind, path, content } of entriesOf())
+      if (kind === 'file' && contents.has(content) && !isBelow(omitted, path)) omitted.add(path)
+  return omitted
+}
+
+function isBelow(folders: ReadonlySet<string>, path: string): boolean {
+  for (let each = path; each !== ''; each = each.slice(0, Math.max(0, each.lastIndexOf('/'))))
+    if (folders.has(each)) return true
+  return false
 }
 
 /** The rules by which it was made. */

@@ -4,7 +4,7 @@ import type { ContainerSpec, Containers, VolumeLayers } from '../port.ts'
 import { hasFault, specOf, uniqueName, until } from '../test/harness.ts'
 import { archiveOf } from '../test/layers.ts'
 import { createDockerContainers } from './docker.ts'
-import { filledOf, upperOf } from './overlay.ts'
+import { filledOf, fillerKind, upperOf } from './overlay.ts'
 import { openTestEngine, type TestEngine } from './test-engine.ts'
 
 let engine: TestEngine
@@ -109,6 +109,9 @@ test('a killed process leaves no base that is taken for a filled one, and all of
   const base = await newBase()
   // As after a kill before the end of the fill.
   await engine.docker.getVolume(filledOf(base)).remove()
+  const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume: base, target: '/volume' }]
+  const labels = { 'roost.platform': fillerKind }
+  await containers.create({ ...specOf(engine.image, 'stay', { mounts, labels }), name: `${base}-filler` })
   await assert.rejects(layers.add(`${base}-one`, { base, labels: {} }), hasFault('base_missing'))
   await containers.removeVolume(base)
   // As after a kill in the middle of the creation of a layer.
@@ -119,6 +122,8 @@ test('a killed process leaves no base that is taken for a filled one, and all of
   await containers.removeVolume(other)
   const found = await engine.docker.listVolumes({ filters: JSON.stringify({ name: [base, other] }) })
   assert.deepEqual(found.Volumes ?? [], [])
+  const names = JSON.stringify({ name: [`${base}-filler`] })
+  assert.deepEqual(await engine.docker.listContainers({ all: true, filters: names }), [])
 })
 
 test('what a killed process had written into a layer is not part of a new one', async () => {

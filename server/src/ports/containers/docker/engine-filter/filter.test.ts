@@ -519,7 +519,7 @@ const layerBodies: Record<string, object> = {
   'another driver': { ...layer('new', 'base'), Driver: 'nfs' },
   'a further field of the driver': layer('new', 'base', { size: '1g' }),
   'no base': { ...layer('new', 'base'), Labels: ours },
-  'a base that is none': layer('new', 'plain'),
+  'a volume that is no base': layer('new', 'plain'),
   'a base that is missing': layer('new', 'nowhere'),
   'a base of another installation': layer('new', 'theirs'),
   'a base that is a layer': layer('new', 'layered'),
