@@ -473,8 +473,10 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
 
     /** Drives every open set of which this process has the lease, or gets it. */
     async look(signal: AbortSignal): Promise<void> {
-      for (const { id } of await store.open()) {
+      for (const { id, status, done_at } of await store.open()) {
         if (signal.aborted) return
+        // A set that waits for a choice needs no lease.
+        if (status === 'done' && done_at && clock.now() < expiryOf(done_at)) continue
         await drive(id).catch((error: unknown) => logFailure(id, error))
       }
     },
