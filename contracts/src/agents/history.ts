@@ -52,9 +52,3 @@ export const restoreReasons = [
   'platform_fault',
 ] as const
 export type RestoreReason = (typeof restoreReasons)[number]
-
-/**
- * Why a restore leaves a path as it is. `left_out`: it is not part of records. `occupied`: something new is in the way.
- * `denied`: it belongs to another user. `elsewhere`: it is on another file system.
- */
-export const restoreConflictReasons = ['left_out', 'occupied', 'denied', 'elsewhere'] as const

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Timestamp } from '../kit/primitives.ts'
-import { restoreConflictReasons, restoreProgress, restoreReasons } from './history.ts'
+import { restoreConflictReasons } from '../link/history-restore.ts'
+import { restoreProgress, restoreReasons } from './history.ts'
 import { FilePath } from './workspace.ts'
 import { HistoryRecord, PathBytes, shownPath } from './workspace-history.ts'
 
