@@ -219,7 +219,8 @@ describe('keys and other clients', () => {
         `task ${agent} [[reply:fine]]`,
       ],
     ]
-    const { execution_id: done } = await json('task', agent, '[[reply:fine]]')
+    const done = (await ok('task', agent, '[[reply:fine]]', '--async')).trim()
+    await ok('runs', 'log', done, '-f')
     words.push(`undo ${done} --dry-run`)
     for (const line of words) {
       const { code, out } = await terminal(line.split(' '))

@@ -57,16 +57,3 @@ export const restoreReasons = [
   'platform_fault',
 ] as const
 export type RestoreReason = (typeof restoreReasons)[number]
-
-/**
- * Why a restore leaves a path as it is. `left_out`: it is not part of records. `occupied`: something new is in the way.
- * `denied`: it belongs to another user. `elsewhere`: it is on another file system. `changed_meanwhile`: it changed in the
- * workspace and in the attempt that is kept.
- */
-export const restoreConflictReasons = [
-  'left_out',
-  'occupied',
-  'denied',
-  'elsewhere',
-  'changed_meanwhile',
-] as const

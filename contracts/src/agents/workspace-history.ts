@@ -179,7 +179,7 @@ export const HistorySettings = z
   .meta({ id: 'HistorySettings' })
 export type HistorySettings = z.output<typeof HistorySettings>
 
-export const HistorySettingsPatch = z.object({
+export const HistorySettingsPatch = z.strictObject({
   enabled: z.boolean().optional(),
   undo_failed: z.boolean().optional(),
   rules: HistoryRulesInput.nullable().optional().describe('Null: the defaults.'),

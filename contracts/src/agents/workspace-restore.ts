@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
 import { AgentParams, Timestamp } from '../kit/primitives.ts'
-import { restoreConflictReasons, restoreProgress, restoreReasons } from './history.ts'
+import { restoreConflictReasons } from '../link/history-restore.ts'
+import { restoreProgress, restoreReasons } from './history.ts'
 import { FilePath } from './workspace.ts'
 import { HistoryRecord, PathBytes, shownPath } from './workspace-history.ts'
 
@@ -28,8 +29,10 @@ const summary = {
   attributes: count,
   deleted: count,
   conflicts: z
-    .array(z.object({ ...shownPath, reason: z.enum(restoreConflictReasons) }))
-    .describe('The first paths that stay as they are.'),
+    .array(z.object({ ...shownPath, reason: z.enum([...restoreConflictReasons, 'changed_meanwhile']) }))
+    .describe(
+      'The first paths that stay as they are. `changed_meanwhile`: both the workspace and a kept attempt changed it.',
+    ),
   conflict_count: count,
 }
 

@@ -25,8 +25,8 @@ export type RestoreTarget = Omit<HistoryEntry, 'size'> & {
 }
 
 /**
- * `left_out`: it, or something in it, is not part of records. `occupied`: something new is in the way. `denied`: it
- * belongs to another user. `elsewhere`: it is on another file system.
+ * Why a restore leaves a path as it is. `left_out`: it, or something in it, is not part of records. `occupied`:
+ * something new is in the way. `denied`: it belongs to another user. `elsewhere`: it is on another file system.
  */
 export const restoreConflictReasons = ['left_out', 'occupied', 'denied', 'elsewhere'] as const
 export type RestoreConflictReason = (typeof restoreConflictReasons)[number]

@@ -26,17 +26,26 @@ test('a finished run makes run lists, the run itself and workspace views stale',
     'agent,scout,executions',
     'agent,scout,files',
     'agent,scout,git',
+    'agent,scout,history',
     'agent,scout,info',
     'agent,scout,playbooks',
     'agents,figures',
     'execution,e1',
+    'execution,e1,changes',
     'executions',
   ])
 })
 
 test('a started run makes run lists and the run itself stale', () => {
   const event = { type: 'execution_started', agent_name: 'scout', execution_id: 'e1' }
-  assert.deepEqual(keysOf(event), ['agent,scout,executions', 'agents,figures', 'execution,e1', 'executions'])
+  assert.deepEqual(keysOf(event), [
+    'agent,scout,executions',
+    'agent,scout,history',
+    'agents,figures',
+    'execution,e1',
+    'execution,e1,changes',
+    'executions',
+  ])
 })
 
 test("a step of a run makes the agent's activity and the run's totals stale", () => {

@@ -1,7 +1,6 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import type { ComponentType } from 'react'
 import { type AgentTabId, type AgentTabPlace, agentTabPlaces } from '../shell/agent-tabs.ts'
-import { lazyPart } from '../ui/lazy-part.tsx'
+import { type LazyPart, lazyPart } from '../ui/lazy-part.tsx'
 
 /** The props of every tab; most tabs use one of the two. */
 export type AgentTabProps = { agent: AgentDetails; name: string }
@@ -9,7 +8,7 @@ export type AgentTabProps = { agent: AgentDetails; name: string }
 type TabContent = {
   /** `window`: the tab fills the height below the header and scrolls inside. */
   fills?: 'window'
-  Content: ComponentType<AgentTabProps>
+  Content: LazyPart<AgentTabProps>
 }
 export type AgentTab = AgentTabPlace & TabContent
 

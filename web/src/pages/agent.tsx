@@ -3,7 +3,7 @@ import { ApiError } from '@roost/contracts/client'
 import { useQuery } from '@tanstack/react-query'
 import { createLazyRoute, Link } from '@tanstack/react-router'
 import { ChevronDown, SearchX, Trash2 } from 'lucide-react'
-import { type ComponentProps, Suspense } from 'react'
+import { type ComponentProps, Suspense, useEffect } from 'react'
 import { AgentHeader } from '../features/agents/agent-header.tsx'
 import { agentQuery } from '../features/agents/queries.ts'
 import { useAgentChanges } from '../features/agents/use-agent-changes.ts'
@@ -26,10 +26,13 @@ export const route = createLazyRoute('/signed-in/agents/$name')({ component: Age
 function AgentPage() {
   const { name } = route.useParams()
   const navigate = route.useNavigate()
+  const { tab } = route.useSearch()
   const agent = useQuery(agentQuery(useApi(), name))
   const { isDeleted } = useAgentChanges(name, (newName) => {
     void navigate({ params: { name: newName }, search: true, replace: true })
   })
+  // The code of the tab loads beside the agent.
+  useEffect(() => (agentTabs.find(({ id }) => id === tab) ?? agentTabs[0])?.Content.preload(), [tab])
 
   if (isDeleted) return <AgentNotFound name={name} wasThere />
   if (isUnknown(agent.error)) return <AgentNotFound name={name} wasThere={agent.data !== undefined} />

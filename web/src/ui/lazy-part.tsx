@@ -4,6 +4,12 @@ import { Boundary } from './boundary.tsx'
 import { ErrorState } from './error-state.tsx'
 import { useRecovery } from './use-recovery.ts'
 
+export type LazyPart<Props> = {
+  (props: Props): ReactNode
+  /** Starts to load the code before the first render. */
+  preload(): void
+}
+
 /**
  * A component whose code loads on first render, under the nearest `Suspense`. On failure `Instead` (default:
  * the error with a retry) replaces only this component until a retry succeeds.
@@ -11,17 +17,28 @@ import { useRecovery } from './use-recovery.ts'
 export function lazyPart<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   Instead?: ComponentType<Props>,
-): (props: Props) => ReactNode {
+): LazyPart<Props> {
   let loading: Promise<ComponentType<Props>> | null = null
 
+  function loaded(): Promise<ComponentType<Props>> {
+    if (loading) return loading
+    const started = loadCode(load)
+    // With these properties, `use` returns the component at once instead of showing the fallback first.
+    started.then(
+      (value) => Object.assign(started, { status: 'fulfilled', value }),
+      () => {},
+    )
+    loading = started
+    return started
+  }
+
   function Part(props: Props) {
-    loading ??= loadCode(load)
     // Called in every render, because React restarts suspended renders and expects the same hooks.
-    const Loaded = use(loading)
+    const Loaded = use(loaded())
     return <Loaded {...props} />
   }
 
-  return function LazyPart(props: Props) {
+  function Lazy(props: Props) {
     return (
       <Boundary
         instead={(error, reset) => (
@@ -40,6 +57,8 @@ export function lazyPart<Props extends object>(
       </Boundary>
     )
   }
+
+  return Object.assign(Lazy, { preload: () => void loaded() })
 }
 
 type FailedProps = { error: unknown; retry: () => void; children: ReactNode }

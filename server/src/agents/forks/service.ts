@@ -53,7 +53,7 @@ export type ForksDeps = {
   ask: CallAgent
   disk: Pick<Disk, 'quotaFor'>
   egress: Pick<EgressService, 'refuseUnenforceable'>
-  history: Pick<AgentHistory, 'make' | 'fill' | 'settings'>
+  history: Pick<AgentHistory, 'make' | 'fill' | 'isOn'>
   bases: Pick<Bases, 'startFrom'>
   hooks: Pick<AgentHooks, 'forked'>
   agentManagement: Pick<AgentManagement, 'create'>
@@ -118,7 +118,7 @@ export function createForks(deps: ForksDeps): ForkService {
     return recordWarnings(source, {
       leftOut: leftOutOf(record).map((path) => Buffer.from(path, 'latin1').toString('utf8')),
       leftOutCount: record.left_out_count,
-      isOff: !(await history.settings(source.id)).is_on,
+      isOff: !(await history.isOn(source.id)),
     })
   }
 
@@ -133,7 +133,7 @@ export function createForks(deps: ForksDeps): ForkService {
   /** The first record of the fork. Its runs are recorded without it too. */
   async function recordFork(fork: Agent, record: RecordRow): Promise<void> {
     try {
-      if (!(await history.settings(fork.id)).is_on) return
+      if (!(await history.isOn(fork.id))) return
       const { signal } = closing
       await history.make(fork.id, { reason: () => 'fork', sourceId: record.id, signal })
     } catch (error) {

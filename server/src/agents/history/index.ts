@@ -27,7 +27,6 @@ export {
   type AgentHistory,
   type AgentHistoryDeps,
   createAgentHistory,
-  type HistorySettings,
 } from './service.ts'
 export { historyStore, maxNamedRuns, type RecordsPage } from './store.ts'
 export type { HistorySettingsRow, RecordRow, RunRecordsRow } from './tables.ts'

@@ -440,7 +440,7 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     async close() {
       closing.abort()
       const over = new AbortController()
-      // What the agent applies goes on without this process.
+      // The agent completes a restore that it has begun, also after this process has ended.
       const patience = clock.wait(closeMs, over.signal)
       await Promise.race([Promise.all([...jobs.values(), ...stops]), patience])
       over.abort()

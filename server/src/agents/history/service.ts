@@ -1,6 +1,6 @@
 import { defaultHistoryRules, type HistoryRules, historyRulesFault } from '@roost/contracts/link/history'
 import type { Loop } from '../../background/loops.ts'
-import { type Clock, timestamp } from '../../kit/clock.ts'
+import type { Clock } from '../../kit/clock.ts'
 import type { Meters } from '../../kit/platform-meters.ts'
 import { createTurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
@@ -26,12 +26,11 @@ export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'uses' | 'log'> &
     quotas: { agent: number; total: number }
   }
 
-export type HistorySettings = {
-  is_on: boolean
-  undo_failed: boolean
+type Settings = {
+  isOn: boolean
   rules: HistoryRules
   /** The agent's own quota; null for the installation's default, 0 for none. */
-  quota_bytes: number | null
+  quotaBytes: number | null
 }
 
 export type AgentHistory = {
@@ -41,9 +40,8 @@ export type AgentHistory = {
   make(agentId: string, request: RecordRequest): Promise<MadeRecord>
   /** See `fillWorkspace`. */
   fill(request: FillRequest): Promise<Filled>
-  settings(agentId: string): Promise<HistorySettings>
-  /** The rules must be valid. */
-  putSettings(agentId: string, settings: HistorySettings): Promise<void>
+  /** False if the agent is not recorded around its runs. */
+  isOn(agentId: string): Promise<boolean>
   attempts: AttemptRecords
   loops: Loop[]
 }
@@ -52,13 +50,15 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
   const { db, clock, log, link, history, meters, quotas } = deps
   const store = historyStore(db)
 
-  async function settings(agentId: string): Promise<HistorySettings> {
+  async function settings(agentId: string): Promise<Settings> {
     return settingsOf(await store.settings(agentId))
   }
 
+  const isOn = async (agentId: string) => (await settings(agentId)).isOn
+
   const uses = createUses({
     history,
-    quotaOf: async (agentId) => (await settings(agentId)).quota_bytes ?? quotas.agent,
+    quotaOf: async (agentId) => (await settings(agentId)).quotaBytes ?? quotas.agent,
     totalQuota: quotas.total,
   })
   const { trim, loops } = createHistoryRetention({ ...deps, uses })
@@ -74,7 +74,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
   const restores = createRestores({ ...deps, rulesOf, inTurn, makeRoom: trim })
   const recording = createAroundRuns({
     ...{ db, clock, log, link, make },
-    isOn: async (agentId) => (await settings(agentId)).is_on,
+    isOn,
     full(agentId) {
       trim(agentId).catch((error: unknown) =>
         log.warn({ err: error, agent_id: agentId }, 'old records of a workspace could not be removed'),
@@ -96,25 +96,17 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     make,
     attempts: createAttemptRecords({ db, clock, history, uses }),
     fill: (request) => fillWorkspace({ link, history, clock }, request),
-    settings,
-    async putSettings(agentId, { is_on, undo_failed, rules, quota_bytes }) {
-      await store.putSettings({
-        ...{ agent_id: agentId, is_on: is_on ? 1 : 0, undo_failed: undo_failed ? 1 : 0, quota_bytes },
-        rules: JSON.stringify(rules),
-        updated_at: timestamp(clock.now()),
-      })
-    },
+    isOn,
     loops: [...loops, ...restores.loops],
   }
 }
 
 /** Stored rules that are no longer valid count as the defaults. */
-function settingsOf(row: HistorySettingsRow | null): HistorySettings {
+function settingsOf(row: HistorySettingsRow | null): Settings {
   const rules = row?.rules ? (JSON.parse(row.rules) as HistoryRules) : defaultHistoryRules
   return {
-    is_on: row === null || row.is_on === 1,
-    undo_failed: row?.undo_failed === 1,
+    isOn: row === null || row.is_on === 1,
     rules: historyRulesFault(rules) === null ? rules : defaultHistoryRules,
-    quota_bytes: row?.quota_bytes ?? null,
+    quotaBytes: row?.quota_bytes ?? null,
   }
 }
