@@ -4,7 +4,8 @@ import type { Db } from '../../ports/database/port.ts'
 import { requireRecord } from '../history/index.ts'
 import { createOnce, type OnceDeps } from '../management/index.ts'
 import { type AgentRecords, requireAgent } from '../records/index.ts'
-import type { ForkRequest, Forks } from './service.ts'
+import type { ForkRequest } from './request.ts'
+import type { Forks } from './service.ts'
 
 export function forkRoutes({
   db,

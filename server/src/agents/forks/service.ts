@@ -2,7 +2,6 @@ import type { CreatedAgent } from '@roost/contracts/agents/registry'
 import type { Claim } from '../../foundation/idempotency/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
-import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Bases } from '../bases/index.ts'
@@ -12,21 +11,8 @@ import { type AgentHistory, historyStore, leftOutOf, type RecordRow, reasonOf } 
 import type { AgentHooks, AgentManagement } from '../management/index.ts'
 import { type Agent, agentStore } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
-import { filledWarnings, forkedFrom, isTaken, planOf, recordWarnings } from './rules.ts'
-
-export type ForkRequest = {
-  name: string
-  /** `now` makes a record first. */
-  from: { type: 'now' } | { type: 'record'; id: string }
-  with_schedules: boolean
-  with_credentials: boolean
-  /** Absent: as the source. */
-  runtime?: Agent['runtime'] | undefined
-  /** Absent: as the source. Null: the runtime's default. */
-  runtime_model?: string | null | undefined
-  /** The set of attempts that this fork belongs to: hidden from lists of agents, removed with the set. */
-  attempt_set_id?: string | undefined
-}
+import { filledWarnings, forkedFrom, isTaken, planOf, recordWarnings } from './plan.ts'
+import type { ForkRequest } from './request.ts'
 
 export type Forks = {
   /**
@@ -49,7 +35,6 @@ export type ForkService = Forks & {
 export type ForksDeps = {
   db: Db
   log: Pick<Log, 'warn'>
-  link: Pick<AgentLink, 'isConnected'>
   ask: CallAgent
   disk: Pick<Disk, 'quotaFor'>
   egress: Pick<EgressService, 'refuseUnenforceable'>
@@ -90,8 +75,8 @@ export function createForks(deps: ForksDeps): ForkService {
       const warning = `Agent ${name} is not running: the fork has its latest record, of ${latest.created_at}.`
       return { record: latest, warnings: [warning] }
     }
-    if (!deps.link.isConnected(source.id))
-      throw new Fault('agent_unresponsive', `Agent ${source.name} did not answer.`)
+    // Also waits for an agent that has just started.
+    await ask(source, 'info', {})
     const isWorking = await deps.isWorking(source.id)
     const record = await recordNow(source)
     const warning = 'Runs were working during the record: their files may be incomplete.'

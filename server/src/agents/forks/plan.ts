@@ -4,7 +4,7 @@ import { isPortable } from '@roost/contracts/link/credentials'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Filled, RecordRow } from '../history/index.ts'
 import type { Agent, AgentPatch, ForkedFrom } from '../records/index.ts'
-import type { ForkRequest } from './service.ts'
+import type { ForkRequest } from './request.ts'
 
 export type Plan = {
   body: CreateAgent
