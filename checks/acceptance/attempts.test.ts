@@ -1,12 +1,13 @@
 /** Attempts at one task, in real containers: what is kept, what a kill loses, and what is left. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { containerNames, docker, dockerOnly } from './engine.ts'
-import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
+import { eventually, type Loose, type Platform, signIn, startPlatform } from './platform.ts'
 import { createAgent } from './steps.ts'
 
 const agent = 'qa-attempts'
@@ -50,6 +51,14 @@ const volumes = async () =>
   (await docker('volume', 'ls', '--format', '{{.Name}}'))
     .split('\n')
     .filter((name) => name.includes('attempt-'))
+
+/** Containers and volumes of this installation, also those on which the workspaces of forks are layered. */
+async function engineObjects(): Promise<string[]> {
+  const install = (await readFile(join(platform.dataDir, 'install-id'), 'utf8')).trim()
+  const filter = ['--filter', `label=roost.install=${install}`, '--format']
+  const containers = await docker('ps', '-a', ...filter, '{{.Names}}')
+  return `${containers}\n${await docker('volume', 'ls', ...filter, '{{.Name}}')}`.split('\n').sort()
+}
 
 async function refs(): Promise<string[]> {
   const folder = join(platform.dataDir, 'history', 'objects.git')
@@ -120,43 +129,61 @@ test('the cap holds over the sum', async () => {
   await assertNothingLeft()
 })
 
-test('a kill in the middle loses nothing', async () => {
-  const message = '[[tool:Bash:sleep 2; echo done > killed.txt]] [[reply:ok]]'
-  const id = await start({ messages: [message], repeats: 3, check: 'sleep 2; cat killed.txt' })
+async function killAndStart(): Promise<void> {
+  await platform.killApi()
+  await platform.startApi()
+  platform.token = await signIn(platform)
+}
+
+const order = ['waiting', 'forking', 'running', 'recording', 'checking', 'done', 'failed', 'cancelled']
+
+test('kills while forks are made, work, are checked and are kept lose and repeat nothing', async () => {
+  const message = '[[tool:Bash:sleep 2; echo once >> killed.txt]] [[reply:ok]]'
+  const check = 'echo checked >> checks.txt; sleep 3; cat killed.txt checks.txt'
+  const id = await start({ messages: [message], repeats: 3, check })
   for (const status of ['forking', 'running', 'checking']) {
-    await until(id, ({ attempts }) => attempts.some((attempt: Loose) => attempt.status === status) || true)
-    await platform.killApi()
-    await platform.startApi()
+    const isReached = (attempt: Loose) => order.indexOf(attempt.status) >= order.indexOf(status)
+    await until(id, ({ attempts }) => attempts.some(isReached))
+    await killAndStart()
   }
   const done = await until(id, isDone)
   assert.deepEqual(
     done.attempts.map(({ status, check }: Loose) => [status, check?.output]),
-    Array.from({ length: 3 }, () => ['done', 'done\n']),
+    Array.from({ length: 3 }, () => ['done', 'once\nchecked\n']),
     JSON.stringify(done),
   )
+  const runs = rows(`select execution_id from attempts where set_id = '${id}'`)
+  assert.equal(new Set(runs.map(({ execution_id }) => execution_id)).size, 3)
+  assert.deepEqual(rows(`select id from executions where message = '${message}'`).length, 3)
+
   await platform.request('POST', `${url}/${id}/keep`, { attempt: 3 })
-  await platform.killApi()
-  await platform.startApi()
+  await killAndStart()
   const kept = await until(id, (set) => hasEnded(set) || set.keep?.state === 'failed')
-  if (kept.status !== 'kept') await platform.request('POST', `${url}/${id}/keep`, { attempt: 3 })
+  if (kept.status !== 'kept') {
+    assert.equal((await read('killed.txt')).includes('once'), false)
+    const again = await platform.request('POST', `${url}/${id}/keep`, { attempt: 3 })
+    assert.equal(again.status, 202, again.text)
+  }
   assert.equal((await until(id, hasEnded)).status, 'kept')
-  assert.equal(await read('killed.txt'), 'done\n')
+  assert.equal(await read('killed.txt'), 'once\n')
   await assertNothingLeft()
 })
 
 test('a hostile check hangs, fills its output, and reaches neither siblings nor keys', async () => {
   const check = [
-    'yes output | head -c 5000000',
+    'echo evil > evil.txt; echo evil > /home/developer/../evil.txt',
+    'for i in $(seq 100); do setsid sleep 600 & done 2>/dev/null',
+    'yes output | head -c 5000000; head -c 3000 /dev/urandom; head -c 100000 /dev/zero',
     'env; cat /proc/1/environ 2>&1; ls /var/lib/roost 2>&1; cat /var/lib/roost/*/* 2>&1 | head -c 1000',
-    'getent hosts $(hostname); ls -d /home/developer/../* 2>&1',
     'sleep 600',
   ].join('; ')
-  const id = await start({ messages: ['[[reply:ok]]'], repeats: 2, check, check_timeout_seconds: 3 })
+  const id = await start({ messages: ['[[reply:ok]]'], repeats: 2, check, check_timeout_seconds: 5 })
   const done = await until(id, isDone)
-  for (const { check: result } of done.attempts) {
+  for (const { check: result, changes } of done.attempts) {
     assert.deepEqual([result.exit_code, result.timed_out], [null, true])
-    assert.ok(result.output.length <= 20_000)
+    assert.ok(result.truncated && result.output.length <= 20_000)
     assert.doesNotMatch(result.output, /canary|svc_mcp_|ROOST_AGENT_KEY=[^\s[]/)
+    assert.deepEqual(changes, { added: 0, changed: 0, deleted: 0, renamed: 0 }, 'made before the check')
   }
   await platform.request('POST', `${url}/${id}/discard`)
   await until(id, hasEnded)
@@ -169,6 +196,7 @@ test(`${rounds} rounds of eight attempts leave no container, volume or byte behi
   skip: dockerOnly,
 }, async () => {
   const before = await refs()
+  const objects = await engineObjects()
   for (let round = 0; round < rounds; round += 1) {
     const message = `[[tool:Bash:head -c 100000 /dev/urandom > round.bin]] [[reply:ok]]`
     const id = await start({ messages: [message], repeats: 8 })
@@ -182,6 +210,8 @@ test(`${rounds} rounds of eight attempts leave no container, volume or byte behi
     assert.equal((await platform.request('DELETE', `${url}/${id}`)).status, 200)
   }
   await assertNothingLeft()
+  assert.deepEqual(await eventually(engineObjects, (now) => now.length <= objects.length), objects)
+  assert.deepEqual(rows('select id from workspace_bases'), [])
   assert.deepEqual(rows('select id from attempt_sets').length, 4)
   // Each set leaves the record of its base.
   assert.equal((await refs()).length, before.length + rounds)

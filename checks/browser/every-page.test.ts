@@ -46,6 +46,7 @@ const fixed: PagePath[] = [
   one('/workspace'),
   one('/inbox', '/workspace/inbox'),
   one('/a/$agent', `/workspace/a/${agent}`),
+  one('/agents/$name/attempts', `/agents/${agent}/attempts`),
   one('/help/$', '/help/how-to/home'),
   one('/docs/{-$operation}', '/docs'),
 ]
@@ -61,7 +62,7 @@ const found = [
   '/setup',
 ]
 /** Other tests look at these. A shared conversation needs a second account: `conversations.test.ts`. */
-const elsewhere = ['/shared/$id', '/agents/$name']
+const elsewhere = ['/shared/$id', '/agents/$name', '/agents/$name/attempts/$set']
 /** It redirects. */
 const former = ['/operations']
 

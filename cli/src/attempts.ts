@@ -145,6 +145,8 @@ export async function tryTask(context: CommandContext, name: string, message: st
   if (pick !== undefined && pick !== 'best-check') throw new UsageError('--pick must be best-check.')
   const { variants, repeats } = readAttempts(text('attempts') ?? '1')
   if (text('model') !== undefined) throw new UsageError('Use --attempts RUNTIME:MODEL instead of --model.')
+  if (text('idempotency-key') !== undefined)
+    throw new UsageError('--idempotency-key cannot be used with --attempts.')
   const command = text('check')
   const maxCost = text('max-cost')
   const checkSeconds = integer('check-timeout')

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { maxCheckOutput } from '@roost/contracts/link/check'
 import { systemClock } from '../kit/clock.ts'
@@ -59,3 +61,28 @@ test('a command that exceeds its time limit is killed with its children', async 
   const answer = await place.checks.run({ id: 'a', command, seconds: 0.3 })
   assert.deepEqual([answer.exit_code, answer.timed_out, answer.output], [null, true, 'early\n'])
 })
+
+test('a command that leaves children behind has ended in time, and they are killed', async () => {
+  using place = open()
+  const command = 'sleep 30 & (setsid sleep 30 &); echo $! > pid; exit 4'
+  const answer = await place.checks.run({ id: 'a', command, seconds: 60 })
+  assert.deepEqual([answer.exit_code, answer.timed_out], [4, false])
+  assert.equal(isAlive(readFileSync(join(place.home, 'pid'), 'utf8').trim()), false)
+})
+
+test('bytes that are no text, a flood without line ends, and a kill of itself do no harm', async () => {
+  using place = open()
+  const command = 'head -c 5000 /dev/urandom; head -c 5000000 /dev/zero; kill -9 $$'
+  const answer = await place.checks.run({ id: 'a', command, seconds: 60 })
+  assert.deepEqual([answer.state, answer.exit_code, answer.timed_out], ['ended', null, false])
+  assert.ok(answer.output.isWellFormed() && answer.output.length <= maxCheckOutput)
+})
+
+function isAlive(pid: string): boolean {
+  try {
+    // A killed process stays a zombie until its parent reaps it.
+    return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -57,9 +57,11 @@ export function createChecks(options: ChecksOptions): Checks {
       },
       identities,
     ).catch(() => null)
-    const exit = await child?.finish(seconds * 1000)
+    if (child) await waitFor(child.exited, seconds * 1000)
+    // The end of its children and of its output takes longer.
+    const isLate = child?.isRunning() ?? false
+    const exit = await child?.finish(0)
     const duration = clock.elapsed() - startedAt
-    const isLate = duration >= seconds * 1000
     return {
       state: 'ended',
       exit_code: isLate ? null : (exit?.code ?? null),

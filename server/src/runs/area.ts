@@ -268,7 +268,8 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     link: records.link,
     isConnected: records.link.isConnected,
     ...{ agentRecords, agentManagement: agents.agentManagement, agentHooks: agents.hooks },
-    ...{ forks: agents.forks, history: agents.history, workspaceHistory: deps.workspaceHistory },
+    ...{ forks: agents.forks, bases: agents.bases, history: agents.history },
+    workspaceHistory: deps.workspaceHistory,
     secretsOf: agents.runContexts.secrets,
   })
   const sweeps = { ...deps, settings: deps.platformSettings }

@@ -37,6 +37,7 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
     ...{ record, containers, engine: shared.engine, clock: shared.clock },
     rows: () => baseStore(world.db).all(engineId),
     start,
+    drop: bases.drop,
     workspaceOf: (id: string) => `agent-v-${id}-workspace`,
     volumes: async () =>
       (await containers.listVolumes()).filter((name) => name.startsWith('workspace-base-')),
@@ -101,6 +102,21 @@ forEachDialect((_, open) => {
     t.clock.advance(2 * hour)
     await t.collect()
     assert.deepEqual([await t.volumes(), await t.rows()], [[], []])
+  })
+
+  test('a base that is not needed any more is dropped, unless a workspace needs it', async () => {
+    await using t = await openWorld(open)
+    const [first, second] = [await t.record('first'), await t.record('second')]
+    for (const record of [first, second]) await t.start(record, record)
+    await t.drop(first)
+    assert.equal((await t.volumes()).length, 2, 'it is in use')
+    await t.containers.removeVolume(t.workspaceOf(first))
+    await t.drop(first)
+    assert.deepEqual(
+      (await t.rows()).map(({ record_id }) => record_id),
+      [second],
+    )
+    assert.equal((await t.volumes()).length, 1)
   })
 
   test('a killed fill is never used, and is filled again or removed', async () => {

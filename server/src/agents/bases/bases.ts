@@ -36,6 +36,8 @@ export type Bases = {
     source: { agentId: string; record: string },
     agent: Pick<Agent, 'name' | 'volume_base' | 'runtime'>,
   ): Promise<'layered' | 'unsupported'>
+  /** Removes the base of a record that is not forked again, unless workspaces are layered on it. */
+  drop(recordId: string): Promise<void>
   loops: Loop[]
 }
 
@@ -163,11 +165,16 @@ export function createBases(deps: BasesDeps): Bases {
         unused += row.bytes
         continue
       }
-      await lock.tryRun(lockOf(engineId, row.record_id), async () => {
-        const [current] = (await store.of(engineId, row.record_id)).filter(({ id }) => id === row.id)
-        if (current?.used_at === row.used_at) await removeBase(row).catch(unlessInUse)
-      })
+      await removeUnused(row)
     }
+  }
+
+  /** Keeps a base that is used meanwhile. */
+  async function removeUnused({ id, engine_id, record_id, used_at }: BaseRow): Promise<void> {
+    await lock.tryRun(lockOf(engine_id, record_id), async () => {
+      const current = (await store.of(engine_id, record_id)).find((row) => row.id === id)
+      if (current?.used_at === used_at) await removeBase(current).catch(unlessInUse)
+    })
   }
 
   return {
@@ -190,6 +197,10 @@ export function createBases(deps: BasesDeps): Bases {
           throw new Fault('record_not_found', undefined, {}, { cause: error })
         throw error
       }
+    },
+    async drop(recordId) {
+      if (!containers.layers) return
+      for (const row of await store.of(await engine.read(), recordId)) await removeUnused(row)
     },
     loops: containers.layers
       ? [{ name: 'agents.bases', everySeconds, deadlineSeconds: 1800, perEngine: true, run: collect }]

@@ -153,6 +153,34 @@ forEachDialect((_, open) => {
     assert.deepEqual([left.status, left.kept], ['done', null])
   })
 
+  test('a process that was killed before it chose leaves that to the next one', async () => {
+    await using t = await openWorld()
+    const id = await t.begin()
+    await t.finish(id, 1, { result: 'one' })
+    await t.until(id, ({ status }) => status === 'done')
+    await t.takeOver()
+    const set = (await t.store.find(id)) ?? assert.fail()
+    await t.store.changeSet(set, { pick: 'best_check', updated_at: set.updated_at })
+    const kept = await t.until(id, ({ ended_at }) => ended_at !== null)
+    assert.deepEqual([kept.status, kept.kept], ['kept', 1])
+    assert.equal(readFileSync(join(t.home, 'result'), 'utf8'), 'one')
+  })
+
+  test('a choice that cannot be kept changes nothing, and the platform does not choose instead', async () => {
+    await using t = await openWorld()
+    t.state.checks = async () => ({
+      ...{ state: 'ended', exit_code: 1, timed_out: false, output: '', truncated: false, duration_ms: 1 },
+    })
+    const id = await t.begin({ check, pick: 'best_check' })
+    await t.finish(id, 1, { result: 'one' })
+    const { message } = await t.until(id, (set) => set.message !== null)
+    t.running.ids = ['run']
+    const refused = await t.world.request(t.owner.key, 'POST', t.path(id, '/keep'), { attempt: 1 })
+    assert.deepEqual([refused.status, refused.json.error], [409, 'agent_busy'])
+    const left = await t.get(id)
+    assert.deepEqual([left.status, left.message, left.keep], ['done', message, null])
+  })
+
   test('a process that was killed leaves every step to the next one', async () => {
     await using t = await openWorld()
     const id = await t.begin({ repeats: 2, check })

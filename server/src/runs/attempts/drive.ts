@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { Bases } from '../../agents/bases/index.ts'
 import type { Forks } from '../../agents/forks/index.ts'
 import { type AgentHistory, historyStore, reasonOf, storeName } from '../../agents/history/index.ts'
 import type { AgentManagement } from '../../agents/management/index.ts'
@@ -34,6 +35,7 @@ export type DriveDeps = {
   agentRecords: Pick<AgentRecords, 'byId' | 'everyRow'>
   agentManagement: Pick<AgentManagement, 'remove'>
   forks: Forks
+  bases: Pick<Bases, 'drop'>
   history: Pick<AgentHistory, 'make' | 'attempts' | 'restores'>
   workspaceHistory: Pick<WorkspaceHistory, 'remove'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
@@ -146,6 +148,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
           if (!isEnded(attempt.status)) begin(`${id}:${attempt.number}`, () => work(set, attempt))
         return begin(`${id}:forks`, () => settleForks(set))
       case 'done':
+        if (isPickPending(set)) return begin(id, () => pick(set))
         if (set.done_at && clock.now() >= expiryOf(set.done_at)) {
           await changeSet(set, { status: 'discarded', message: 'No attempt was kept in time.' })
           followUps.soon(id)
@@ -369,15 +372,13 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     const attempts = await store.attempts([set.id])
     await removeForks(set.id, attempts)
     if (!attempts.every(({ status }) => isEnded(status))) return false
+    await dropBase(set)
     const candidates = await candidatesOf(set)
     if (candidates.every(({ hasRecord }) => !hasRecord)) {
       const message = 'No attempt has a workspace that could be kept.'
       return changeSet(set, { status: 'failed', message, done_at: now() })
     }
-    const done = { status: 'done' as const, done_at: now() }
-    if (!(await changeSet(set, done))) return false
-    if (set.pick === 'best_check') await pick({ ...set, ...done })
-    return true
+    return changeSet(set, { status: 'done', done_at: now() })
   }
 
   async function candidatesOf(set: SetRow) {
@@ -395,17 +396,18 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     }))
   }
 
-  async function pick(set: SetRow): Promise<void> {
+  async function pick(set: SetRow): Promise<boolean> {
     const number = bestOf(await candidatesOf(set), set.check_command !== null)
     const by = await callerOf(set)
-    if (number === null || !by) {
-      await changeSet(set, { message: 'No attempt passed, so none was kept.' })
-      return
-    }
-    await keep(set, { number, by, overwrite: false, whenBusy: 'wait' }).catch((error: unknown) => {
+    if (number === null) return changeSet(set, { message: 'No attempt passed, so none was kept.' })
+    if (!by) return changeSet(set, { message: 'The account that started it is gone or suspended.' })
+    try {
+      await keep(set, { number, by, overwrite: false, whenBusy: 'wait' })
+      return true
+    } catch (error) {
       if (!(error instanceof Fault)) throw error
       return changeSet(set, { message: `Attempt ${number} could not be kept: ${error.message}` })
-    })
+    }
   }
 
   async function settleKeep(set: SetRow): Promise<void> {
@@ -424,6 +426,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   async function finish(set: SetRow): Promise<boolean> {
     await store.cancelAttempts(set.id, now())
     await removeForks(set.id, await store.attempts([set.id]))
+    await dropBase(set)
     await history.attempts.release(set.agent_id, set.id)
     await changeSet(set, { ended_at: now() })
     const lease = held.get(set.id)
@@ -441,6 +444,14 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
         attempt_set_id === setId && state === 'ready' && !working.has(name),
     )
     await Promise.all(forks.map(removeFork))
+  }
+
+  /** Bases removes later what is not removed here. */
+  async function dropBase({ id, base_record_id }: SetRow): Promise<void> {
+    if (base_record_id === null) return
+    await deps.bases.drop(base_record_id).catch((error: unknown) => {
+      log.warn({ err: error, attempt_set: id }, 'the base volume of attempts was not removed')
+    })
   }
 
   async function removeFork({ id }: Agent): Promise<void> {
@@ -473,11 +484,12 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
 
     /** Drives every open set of which this process has the lease, or gets it. */
     async look(signal: AbortSignal): Promise<void> {
-      for (const { id, status, done_at } of await store.open()) {
+      for (const set of await store.open()) {
         if (signal.aborted) return
         // A set that waits for a choice needs no lease.
-        if (status === 'done' && done_at && clock.now() < expiryOf(done_at)) continue
-        await drive(id).catch((error: unknown) => logFailure(id, error))
+        const isWaiting = set.status === 'done' && !isPickPending(set)
+        if (isWaiting && set.done_at && clock.now() < expiryOf(set.done_at)) continue
+        await drive(set.id).catch((error: unknown) => logFailure(set.id, error))
       }
     },
 
@@ -502,4 +514,9 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       await Promise.all([...held.values()].map((lease) => deps.leases.release(lease).catch(() => {})))
     },
   }
+}
+
+/** The platform is to choose, and has not tried yet. */
+function isPickPending({ pick, kept_number, message }: SetRow): boolean {
+  return pick === 'best_check' && kept_number === null && message === null
 }

@@ -161,8 +161,8 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
         { whenBusy, by, merge: { restoreId, baseId: set.base_record_id ?? '', overwrite } },
       )
     } catch (error) {
-      const before = { status: 'done' as const, kept_number: null, restore_id: null }
-      await change(source, { ...set, ...keeping }, before)
+      const { status, kept_number, restore_id, message } = set
+      await change(source, { ...set, ...keeping }, { status, kept_number, restore_id, message })
       throw error
     }
   }

@@ -26,7 +26,8 @@ const passed: CheckAnswer = {
 
 /** Attempts of `ada`, on a fake engine; the programs of agents use temporary folders. */
 export async function openAttempts(db: Db & AsyncDisposable, options: Parameters<typeof openAgents>[1] = {}) {
-  const shared = createShared()
+  // Programs of forks have folders of their own, which no layer fills.
+  const shared = createShared({ canLayer: false })
   const runs = await startRunPlatform({ db, clock: shared.clock, ephemeral: shared.ephemeral })
   let build: () => Attempts = () => assert.fail('not built')
   const running = { ids: [] as string[] }
@@ -47,7 +48,8 @@ export async function openAttempts(db: Db & AsyncDisposable, options: Parameters
             agentManagement: area.agentManagement,
             agentHooks: area.hooks,
           },
-          ...{ forks: area.forks, history: area.history, workspaceHistory: world.history, hooks: runs.hooks },
+          ...{ forks: area.forks, bases: area.bases, history: area.history },
+          ...{ workspaceHistory: world.history, hooks: runs.hooks },
           dispatch: {
             transaction: runs.dispatch.transaction,
             enqueue: runs.dispatch.enqueue,
