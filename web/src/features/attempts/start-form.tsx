@@ -79,7 +79,7 @@ export function StartAttempts({ agent }: { agent: AgentDetails }) {
         <Banner tone="warning">Start the agent first: its workspace is recorded for the attempts.</Banner>
       )}
       {messages.map(({ key, value }, index) => (
-        <div key={key} className="flex items-start gap-2">
+        <div key={key} className="flex items-end gap-2">
           <Field label={index === 0 ? 'Task' : `Wording ${index + 1}`} className="min-w-0 flex-1">
             <Textarea
               rows={3}
@@ -105,7 +105,7 @@ export function StartAttempts({ agent }: { agent: AgentDetails }) {
         {variants.map(({ key, value }, index) => {
           const runtime: Runtime = value.runtime ?? agent.runtime
           return (
-            <div key={key} className="flex flex-wrap items-center gap-2">
+            <div key={key} className="flex flex-wrap items-end gap-2">
               <Select
                 label={`Runtime ${index + 1}`}
                 value={runtime}
