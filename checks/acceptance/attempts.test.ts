@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -124,6 +124,24 @@ test('three attempts, one kept: the workspace is that of the winner, and the oth
   await assertNothingLeft()
 })
 
+test('the CLI tries a task, keeps the best check without asking, and shows the set', async () => {
+  const env = { ...process.env, ROOST_URL: platform.url, ROOST_KEY: platform.token }
+  const roost = async (...words: string[]) =>
+    (await run(join(resolve(import.meta.dirname, '../..'), 'roost'), words, { env })).stdout
+  const wrong = '[[tool:Bash:echo wrong > cli.txt]] [[reply:wrong]]'
+  const right = '[[tool:Bash:echo right > cli.txt]] [[reply:right]]'
+  const options = ['--attempts', '1', '--also', right, '--check', 'grep right cli.txt']
+  const tried = await roost('task', agent, wrong, ...options, '--pick', 'best-check')
+  assert.match(tried, /attempt 2 was kept/)
+  assert.match(tried, /exit code 1.*passed/s)
+  assert.equal(await read('cli.txt'), 'right\n')
+  const [{ id }] = (await platform.request('GET', url)).json.sets
+  assert.match(await roost('attempts', 'list', agent), /kept 2/)
+  assert.match(await roost('attempts', 'show', agent, id), /Undo it: roost history restore/)
+  await roost('attempts', 'delete', agent, id)
+  await assertNothingLeft()
+})
+
 test('the cap holds over the sum', async () => {
   const spender = '[[usage:100000,100000]] [[tool:Bash:echo x >> spent.txt]] [[reply:done]]'
   const id = await start({ messages: [spender], repeats: 3, max_cost_usd: 0.000001 })
@@ -205,6 +223,7 @@ test('rounds of eight attempts leave no container, volume or byte behind', {
 }, async (t) => {
   const before = await refs()
   const objects = await engineObjects()
+  const sets = rows('select id from attempt_sets')
   for (let round = 0; round < rounds; round += 1) {
     const message = `[[tool:Bash:head -c 100000 /dev/urandom > round.bin]] [[reply:ok]]`
     const startedAt = performance.now()
@@ -224,7 +243,7 @@ test('rounds of eight attempts leave no container, volume or byte behind', {
   await assertNothingLeft()
   assert.deepEqual(await eventually(engineObjects, (now) => now.length <= objects.length), objects)
   assert.deepEqual(rows('select id from workspace_bases'), [])
-  assert.deepEqual(rows('select id from attempt_sets').length, 4)
+  assert.deepEqual(rows('select id from attempt_sets'), sets)
   // Each set leaves the record of its base.
   assert.equal((await refs()).length, before.length + rounds)
 })
