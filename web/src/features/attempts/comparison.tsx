@@ -107,9 +107,10 @@ function Actions({ set }: { set: AttemptSet }) {
   })
   const remove = useMutation({
     mutationFn: () => removeSet(api, name, id),
-    onSuccess() {
+    async onSuccess() {
+      // First, so that the deleted set is not loaded again.
+      await navigate({ to: '/agents/$name/attempts', params: { name } })
       onSuccess()
-      void navigate({ to: '/agents/$name/attempts', params: { name } })
     },
     onError: showFault,
   })
