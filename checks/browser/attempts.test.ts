@@ -38,7 +38,7 @@ describe('attempts at a task', () => {
     await assertAccessible(tab, 'the form of attempts')
     await form.getByRole('button', { name: 'Start attempts' }).click()
 
-    const rows = page.getByRole('region', { name: 'Comparison of the attempts' })
+    const rows = page.getByRole('group', { name: 'Comparison of the attempts' })
     await rows.getByText('Passed').waitFor({ timeout: 120_000 })
     await rows.getByText('Exit code 1').waitFor({ timeout: 120_000 })
     await page.getByText('Ready to compare').waitFor({ timeout: 60_000 })
