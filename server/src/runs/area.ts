@@ -167,6 +167,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
       | 'history'
       | 'agentManagement'
       | 'forks'
+      | 'bases'
     >
     leases: AttemptsDeps['leases']
     users: AttemptsDeps['users']
