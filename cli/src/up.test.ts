@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { freePort } from './machine/free-port.ts'
+import { removeInstallation } from './testing/leftovers.ts'
+import { installsVariable } from './testing/session.ts'
 
 const main = join(import.meta.dirname, 'main.ts')
 const hasEngine = process.env.ROOST_TEST_CONTAINERS_URL !== undefined
+// What a killed run leaves on the engine is found by the prefix.
+const install = (process.env[installsVariable] ?? '') + randomBytes(8).toString('hex')
 let dataDir = ''
 let env: NodeJS.ProcessEnv = {}
 let port = 0
@@ -18,6 +23,8 @@ let port = 0
 before(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'roost-up-'))
   port = await freePort()
+  await writeFile(join(dataDir, 'install-id'), install)
+  await writeFile(join(dataDir, 'encryption.key'), randomBytes(32).toString('hex'), { mode: 0o600 })
   env = {
     PATH: process.env.PATH,
     HOME: process.env.HOME,
@@ -60,6 +67,7 @@ describe('on a machine with an engine', {
   })
   after(async () => {
     await up.stop()
+    await removeInstallation(install)
   })
 
   test('its five commands set the password, create an agent and stream its answer', async () => {

@@ -23,6 +23,11 @@ export async function removeSession(session: Session): Promise<void> {
   await rm(session.folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
+/** Removes all that a platform has on the engine. */
+export function removeInstallation(id: string): Promise<void> {
+  return removeFromEngine((install) => install === id)
+}
+
 /** Removes every session whose keeper was killed. Returns their ids. */
 export async function removeDeadSessions(): Promise<string[]> {
   const running = (await processes()).flatMap(({ session }) => session)

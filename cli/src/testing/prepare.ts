@@ -12,7 +12,7 @@ import { buildPages } from '../machine/web-build.ts'
 import { runStep } from '../platform/run-step.ts'
 import type { Progress } from '../terminal/progress.ts'
 import { prepareCluster } from './cluster.ts'
-import { removeDeadSessions } from './leftovers.ts'
+import { removeDeadSessions, removeSession } from './leftovers.ts'
 import { findPostgres, hasRedis, type Service, startPostgres, startRedis } from './services.ts'
 import { installsVariable, newSession } from './session.ts'
 
@@ -100,7 +100,10 @@ export async function prepareTestMachine(
     // Tests find containers by name, so those of a killed run would be taken for their own.
     const killed = await removeDeadSessions()
     if (killed.length > 0) progress.line('Removed the containers of an earlier run that was killed.')
-    env[installsVariable] = (await newSession()).installs
+    const session = await newSession()
+    env[installsVariable] = session.installs
+    // Networks that tests leave behind would use up the engine's address ranges, run by run.
+    services.push({ url: '', stop: () => removeSession(session) })
     // Not a failure to report as missing: the tests would run under another runtime.
     if (runtime !== undefined)
       env.ROOST_TEST_CONTAINER_RUNTIME = await prepareRuntime(runtime, progress, signal)

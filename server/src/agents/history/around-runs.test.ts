@@ -175,6 +175,22 @@ forEachDialect((_, open) => {
     assert.equal((await t.row('one')).after, 'r2')
   })
 
+  test('a record that ends after the agent has a new link lets the agent claim again', async () => {
+    await using t = await openWorld()
+    await t.run([], 'one')
+    t.state.fault = new LinkDown()
+    const release = t.hold()
+    const started = t.reached()
+    assert.equal(await t.claim([], 0), true)
+    await started
+    assert.equal(await t.claim([], 0), true, 'the claim of the new link')
+    release()
+    await until(() => t.events.wakes === 1, 'the agent is woken')
+    t.state.fault = null
+    await t.claim([], 0)
+    await until(async () => (await t.row('one')).after === 'r2', 'the record is made')
+  })
+
   test('a slow record lets the claim go empty, wakes the agent, and is not waited for forever', async () => {
     await using t = await openWorld()
     const release = t.hold()

@@ -36,7 +36,7 @@ export type AroundRunsDeps = {
   made(result: 'new' | 'unchanged' | RunRecordReason | 'link_lost', seconds: number): void
 }
 
-/** A record that is being made. `isLate`: its turn did not wait for it. `isAwaited`: a claim got nothing. */
+/** A record that is being made. `isLate`: its turn did not wait for it. `isAwaited`: at its end the agent claims again. */
 type Work = { kind: 'before_run' | 'after_run'; settled: Promise<void>; isLate: boolean; isAwaited: boolean }
 /** What the next run gets as the record before it. */
 type Before = { id: string } | { reason: RunRecordReason }
@@ -106,8 +106,11 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
     } catch (error) {
       const failed = reasonOf(error)
       deps.made(failed ?? 'link_lost', seconds())
-      // The agent claims again on its next link, and the record is made then.
-      if (failed === null) return
+      // The agent claims on its next link, and the record is made then. That claim may have found this one at work.
+      if (failed === null) {
+        work.isAwaited = true
+        return
+      }
       const isExpected = failed === 'agent_outdated' || failed === 'quota_full'
       log[isExpected ? 'debug' : 'warn'](
         { err: error, agent_id: agentId, reason: failed },

@@ -168,12 +168,15 @@ describe('what a container of a Docker engine may and may not', () => {
     const filters = (mark: string) => JSON.stringify({ label: [`roost.install=${mark}`] })
     const networksOf = (mark: string) => engine.docker.listNetworks({ filters: filters(mark) })
     try {
-      const found = await Promise.all(
+      // All have ended before the networks are removed, even if one fails.
+      const found = await Promise.allSettled(
         marks.map((install) => createDockerContainers(url, { install, network: shared }).ensureNetwork()),
       )
       for (const [index, mark] of marks.entries()) {
+        const each = found[index]
+        if (each?.status !== 'fulfilled') throw each?.reason
         const gateways = (await networksOf(mark)).map(({ IPAM }) => IPAM?.Config?.[0]?.Gateway)
-        assert.deepEqual(gateways, [found[index]?.platformUrlHost])
+        assert.deepEqual(gateways, [each.value.platformUrlHost])
       }
     } finally {
       for (const mark of marks)

@@ -40,3 +40,20 @@ test('Podman has no closed networks and its notes say why; Docker has them', asy
   await others.refresh()
   assert.equal(others.closing(false).can, true)
 })
+
+test('an engine without a free address range is reported with what to do', async () => {
+  const { docker } = engineOf(['Engine'])
+  for (const words of [
+    'could not find an available, non-overlapping IPv4 address pool among the defaults to assign to the network',
+    'all predefined address pools have been fully subnetted',
+  ]) {
+    const ask = async (what: string) => {
+      if (what.startsWith('list')) return [] as never
+      throw new ContainerError('engine_fault', `${what}: ${words}`)
+    }
+    await assert.rejects(
+      ensureAgentsNetwork(docker, ask, 'agents', 'i', { canSeparate: true, isClosed: false }),
+      (error) => error instanceof ContainerError && /agents; remove unused networks/.test(error.message),
+    )
+  }
+})

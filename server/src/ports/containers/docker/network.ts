@@ -119,7 +119,7 @@ async function createNetwork(
     ),
   ).catch((error: unknown) => {
     if (error instanceof ContainerError && /already exists/i.test(error.message)) return null
-    throw error
+    throw hasNoRange(error) ? noRange(name, error) : error
   })
   // The engine may create two networks of one name concurrently, which breaks later starts. The oldest one
   // wins; the creator of a younger one removes it.
@@ -130,6 +130,18 @@ async function createNetwork(
   }
   return selected
 }
+
+/** Docker's words before and since version 27. */
+const hasNoRange = (error: unknown) =>
+  error instanceof ContainerError &&
+  /non-overlapping IPv4 address pool|predefined address pools have been fully subnetted/i.test(error.message)
+
+const noRange = (name: string, cause: unknown) =>
+  new ContainerError(
+    'engine_fault',
+    `the engine has no free address range for network ${name}; remove unused networks with "docker network prune", or add ranges to default-address-pools in the engine's daemon.json`,
+    { cause },
+  )
 
 async function oldest(docker: Docker, ask: Ask, name: string): Promise<NetworkInspectInfo | null> {
   const filters = JSON.stringify({ name: [name] })
