@@ -27,8 +27,12 @@ export const maxNameBytes = 4096
 const types = { '0': 'file', '\0': 'file', '1': 'hardlink', '2': 'symlink', '5': 'folder' } as const
 const letters = { file: '0', hardlink: '1', symlink: '2', folder: '5' } as const
 const longName = 'L'
+const whiteout = '3'
 const longLink = 'K'
-const field = { name: [0, 100], mode: [100, 8], size: [124, 12], time: [136, 12], link: [157, 100] } as const
+const field = {
+  ...({ name: [0, 100], mode: [100, 8], size: [124, 12], time: [136, 12], link: [157, 100] } as const),
+  ...({ deviceMajor: [329, 8], deviceMinor: [337, 8] } as const),
+}
 const checksumAt = 148
 const typeAt = 156
 const magicAt = 257
@@ -86,6 +90,29 @@ export function writeHeader(entry: TarEntry): Buffer {
   ])
 }
 
+/** An entry that hides one of a layer below: a character device with the numbers 0 and 0, as overlays have it. */
+export function writeWhiteout(path: string): Buffer {
+  const entry = { path, link: '', size: 0, mode: 0, modified: 0, owner: 0 }
+  return Buffer.concat([
+    ...(path.length > field.name[1] ? longBlocks(longName, path) : []),
+    headerBlock(whiteout, entry),
+  ])
+}
+
+/** Returns the header of a whiteout as that of an empty file; null for any other block. */
+export function whiteoutAsFile(block: Buffer): Buffer | null {
+  const isWhiteout =
+    String.fromCharCode(block[typeAt] ?? 0) === whiteout &&
+    numberIn(block, ...field.deviceMajor) === 0 &&
+    numberIn(block, ...field.deviceMinor) === 0 &&
+    numberIn(block, checksumAt, 8) === checksumOf(block)
+  if (!isWhiteout) return null
+  const file = Buffer.from(block)
+  file.write(letters.file, typeAt, encoding)
+  file.write(`${octal(checksumOf(file), 6)}\0 `, checksumAt, encoding)
+  return file
+}
+
 /** Ends an archive. */
 export const archiveEnd = Buffer.alloc(2 * blockBytes)
 
@@ -107,6 +134,8 @@ function headerBlock(letter: string, entry: Omit<TarEntry, 'type'>): Buffer {
   writeNumber(block, field.time, entry.modified)
   block.write(letter, typeAt, encoding)
   block.write(magic, magicAt, encoding)
+  if (letter === whiteout)
+    for (const place of [field.deviceMajor, field.deviceMinor]) writeNumber(block, place, 0)
   if (owner === ownerId) block.write('developer', 265, encoding)
   block.write('developer', 297, encoding)
   block.write(`${octal(checksumOf(block), 6)}\0 `, checksumAt, encoding)

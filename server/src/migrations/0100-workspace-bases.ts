@@ -12,6 +12,8 @@ export const workspaceBases: Migration = {
       .addColumn('agent_id', 'text', (c) => c.notNull())
       .addColumn('record_id', 'text', (c) => c.notNull())
       .addColumn('volume', 'text', (c) => c.notNull())
+      // The volume that it is layered on itself: the base of an earlier record of the agent.
+      .addColumn('on_volume', 'text')
       .addColumn('state', 'text', (c) => c.notNull())
       .addColumn('bytes', 'bigint', (c) => c.notNull())
       .addColumn('created_at', 'text', (c) => c.notNull())

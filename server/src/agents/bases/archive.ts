@@ -31,10 +31,13 @@ type Source = Pick<WorkspaceHistory, 'walk'>
 /** Throws `NotLayered`, and `UnknownRecord`. */
 export async function requireArchivable(history: Source, record: RecordId): Promise<void> {
   for await (const walked of history.walk(record, { withContents: false })) {
-    const { sparse, path } = (walked as Walked).entry
-    if (sparse) throw new NotLayered('it has a sparse file')
-    if (path.length > maxPathBytes) throw new NotLayered('it has a path that is too long')
+    requireExact((walked as Walked).entry)
   }
+}
+
+export function requireExact({ sparse, path }: StoredEntry): void {
+  if (sparse) throw new NotLayered('it has a sparse file')
+  if (path.length > maxPathBytes) throw new NotLayered('it has a path that is too long')
 }
 
 /** The whole record as a volume, with modes and owners, as a restore creates it. */
@@ -87,7 +90,7 @@ function named(path: string, type: TarEntry['type']): TarEntry {
   return { path: type === 'folder' ? `${name}/` : name, type, link: '', size: 0, mode: 0, modified: 0 }
 }
 
-function headerOf(
+export function headerOf(
   { path, kind, mode, owner }: StoredEntry,
   modified: number,
   more: { link?: string; size?: number },

@@ -6,6 +6,7 @@ import { newId } from '../../kit/ids.ts'
 import { ContainerError, type Containers } from '../../ports/containers/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
+import { storeName } from '../history/index.ts'
 import { linkWorkspace } from '../history/test/linked-workspace.ts'
 import { createShared, openAgents } from '../test/world.ts'
 import { createBases } from './bases.ts'
@@ -36,6 +37,9 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
   return {
     ...{ record, containers, engine: shared.engine, clock: shared.clock },
     rows: () => baseStore(world.db).all(engineId),
+    byTime: async () =>
+      (await baseStore(world.db).all(engineId)).toSorted((a) => (a.on_volume === null ? -1 : 1)),
+    forget: (record: string) => world.history.remove(storeName(source.id), [record]),
     start,
     drop: bases.drop,
     workspaceOf: (id: string) => `agent-v-${id}-workspace`,
@@ -92,13 +96,13 @@ forEachDialect((_, open) => {
     await t.start(record, 'two')
     await t.containers.removeVolume(t.workspaceOf('two'))
     await t.collect()
-    assert.equal((await t.volumes()).length, 1, 'the older one was removed')
+    assert.equal((await t.volumes()).length, 2, 'the younger one is based on it')
     t.clock.advance(5 * hour)
     await t.start(record, 'three')
     await t.containers.removeVolume(t.workspaceOf('three'))
     t.clock.advance(5 * hour)
     await t.collect()
-    assert.equal((await t.volumes()).length, 1, 'it was used again')
+    assert.equal((await t.volumes()).length, 2, 'the younger one was used again')
     t.clock.advance(2 * hour)
     await t.collect()
     assert.deepEqual([await t.volumes(), await t.rows()], [[], []])
@@ -150,6 +154,48 @@ forEachDialect((_, open) => {
     assert.deepEqual(
       (await t.rows()).map(({ state, record_id }) => [state, record_id]),
       [['filled', first]],
+    )
+  })
+
+  test('a later record of an agent is stored as its differences', async () => {
+    await using t = await openWorld(open)
+    await t.start(await t.record('first'), 'one')
+    const second = await t.record('second')
+    assert.equal(await t.start(second, 'two'), 'layered')
+    const [whole, difference] = await t.byTime()
+    assert.deepEqual([whole?.on_volume, difference?.on_volume], [null, whole?.volume])
+    const archive = t.engine.archiveOf(difference?.volume ?? '')?.toString('latin1') ?? ''
+    assert.match(archive, /volume\/folder\/note\0.*second/s)
+    assert.ok((difference?.bytes ?? 0) < (whole?.bytes ?? 0))
+    // The whole one stays while the other one needs it.
+    await t.containers.removeVolume(t.workspaceOf('one'))
+    t.clock.advance(7 * hour)
+    await t.collect()
+    assert.equal((await t.rows()).length, 2)
+    await t.containers.removeVolume(t.workspaceOf('two'))
+    await t.collect()
+    await t.collect()
+    assert.deepEqual([await t.volumes(), await t.rows()], [[], []])
+  })
+
+  test('differences from a base that is lost, or whose record was removed, become a whole base', async () => {
+    await using t = await openWorld(open)
+    const first = await t.record('first')
+    await t.start(first, 'one')
+    await t.containers.removeVolume(t.workspaceOf('one'))
+    for (const name of await t.volumes()) await t.containers.removeVolume(name)
+    const second = await t.record('second')
+    assert.equal(await t.start(second, 'two'), 'layered')
+    assert.deepEqual(
+      (await t.rows()).map(({ record_id, on_volume }) => [record_id, on_volume]),
+      [[second, null]],
+    )
+    await t.forget(second)
+    const third = await t.record('third')
+    assert.equal(await t.start(third, 'three'), 'layered')
+    assert.deepEqual(
+      (await t.byTime()).map(({ on_volume }) => on_volume),
+      [null, null],
     )
   })
 

@@ -6,11 +6,12 @@ import { newId } from '../../kit/ids.ts'
 import { ContainerError, type Containers, type VolumeLayers } from '../../ports/containers/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { type RecordId, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { storeName } from '../history/index.ts'
 import { type EngineIdentity, type Lock, volumeLabels, volumesOf } from '../lifecycle/index.ts'
 import type { Agent } from '../records/index.ts'
 import { archiveOfRecord, NotLayered, requireArchivable } from './archive.ts'
+import { archiveOfDifference, type Difference, differenceOf } from './difference.ts'
 import { baseStore } from './store.ts'
 import type { BaseRow } from './tables.ts'
 
@@ -19,7 +20,7 @@ export type BasesDeps = {
   clock: Clock
   log: Pick<Log, 'info' | 'warn'>
   containers: Pick<Containers, 'layers' | 'listVolumes' | 'removeVolume'>
-  history: Pick<WorkspaceHistory, 'walk'>
+  history: Pick<WorkspaceHistory, 'walk' | 'changes' | 'entry' | 'sizes' | 'read'>
   engine: Pick<EngineIdentity, 'read'>
   lock: Pick<Lock, 'run' | 'tryRun' | 'assertHeld'>
   /** The image of a runtime, which is built or pulled first. */
@@ -69,26 +70,59 @@ export function createBases(deps: BasesDeps): Bases {
     const image = await imageFor(runtime)
     if (!(await layers.canUse(image))) throw new NotLayered('the engine has no layers')
     const record = { agent: storeName(source.agentId), record: source.record }
+    const whole = await store.newestWhole(engineId, source.agentId)
+    const difference = whole && (await differenceFrom(whole, record))
+    if (whole && difference) {
+      const archive = () => archiveOfDifference(history, record, difference, clock.now())
+      // The loop keeps it meanwhile.
+      await store.used(whole.id, timestamp(clock.now()))
+      try {
+        return await fill(layers, { source, engineId, lockName }, { image, archive, on: whole.volume })
+      } catch (error) {
+        if (!hasFault(error, 'base_missing')) throw error
+        await removeBase(whole).catch(unlessInUse)
+      }
+    }
     await requireArchivable(history, record)
+    const archive = () => archiveOfRecord(history, record, clock.now())
+    return fill(layers, { source, engineId, lockName }, { image, archive, on: null })
+  }
+
+  /** Null if the record is not almost that of the base, or the latter was removed. */
+  async function differenceFrom(base: BaseRow, record: RecordId): Promise<Difference | null> {
+    try {
+      return await differenceOf(history, { agent: record.agent, record: base.record_id }, record)
+    } catch (error) {
+      if (error instanceof UnknownRecord) return null
+      throw error
+    }
+  }
+
+  async function fill(
+    layers: VolumeLayers,
+    { source, engineId, lockName }: Omit<Filling, 'runtime'>,
+    content: { image: string; archive: () => AsyncIterable<Buffer>; on: string | null },
+  ): Promise<BaseRow> {
+    const { image, archive, on } = content
     const id = newId()
     const now = timestamp(clock.now())
     const row: BaseRow = {
       ...{ id, engine_id: engineId, agent_id: source.agentId, record_id: source.record },
-      ...{ volume: `${volumePrefix}${id}`, state: 'filling', bytes: 0, created_at: now, used_at: now },
+      ...{ volume: `${volumePrefix}${id}`, on_volume: on, state: 'filling', bytes: 0 },
+      ...{ created_at: now, used_at: now },
     }
     await store.insert(row)
     let bytes = 0
     async function* counted() {
-      for await (const piece of archiveOfRecord(history, record, clock.now())) {
+      for await (const piece of archive()) {
         bytes += piece.length
         yield piece
       }
     }
     try {
       await layers.fill(row.volume, {
-        labels: { 'roost.platform': 'workspace-base' },
-        image,
-        archive: counted(),
+        ...{ labels: { 'roost.platform': 'workspace-base' }, image, archive: counted() },
+        ...(on === null ? {} : { on }),
       })
       lock.assertHeld(lockName)
       if (!(await store.filled(id, bytes))) throw new ContainerError('base_missing', row.volume)
@@ -97,7 +131,7 @@ export function createBases(deps: BasesDeps): Bases {
       await removeBase(row).catch(() => {})
       throw error
     }
-    log.info({ volume: row.volume, bytes }, 'a workspace was stored as the base of further ones')
+    log.info({ volume: row.volume, bytes, on }, 'a workspace was stored as the base of further ones')
     return { ...row, state: 'filled', bytes }
   }
 

@@ -20,6 +20,20 @@ export function baseStore(executor: Executor) {
         .where('engine_id', '=', engineId)
         .where('record_id', '=', recordId)
         .execute(),
+    /** The whole base of an agent that was used last. */
+    async newestWhole(engineId: string, agentId: string): Promise<BaseRow | null> {
+      const row = await db
+        .selectFrom('workspace_bases')
+        .selectAll()
+        .where('engine_id', '=', engineId)
+        .where('agent_id', '=', agentId)
+        .where('state', '=', 'filled')
+        .where('on_volume', 'is', null)
+        .orderBy('used_at', 'desc')
+        .orderBy('id')
+        .executeTakeFirst()
+      return row ?? null
+    },
     async insert(row: BaseRow): Promise<void> {
       await db.insertInto('workspace_bases').values(row).execute()
     },

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
-import { lstatSync, mkdtempSync, rmSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import type { HistoryEntry } from '@roost/contracts/link/history'
-import { at, readTree, type Tree } from '@roost/test-support/trees/random'
+import { at, changeTree, randomOf, readTree, type Tree } from '@roost/test-support/trees/random'
 import { createDockerContainers } from '../../ports/containers/docker/docker.ts'
 import { openTestEngine } from '../../ports/containers/docker/test-engine.ts'
+import { hasFault, specOf } from '../../ports/containers/test/harness.ts'
 import { openGitStore } from '../../ports/workspace-history/git-store.ts'
+import type { RecordId } from '../../ports/workspace-history/port.ts'
 import { archiveOfRecord, NotLayered, requireArchivable } from './archive.ts'
+import { archiveOfDifference, differenceOf } from './difference.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'roost-bases-'))
 const store = await openGitStore({ folder: join(root, 'store'), path: process.env.PATH ?? '' })
@@ -65,8 +68,8 @@ for (let depth = 2; depth <= 6; depth += 1)
   made['deep/'.repeat(depth).slice(0, -1)] = { kind: 'folder', mode: 0o755 }
 made[long] = { content: 'far below' }
 
-async function recordOf(id: string, entries: Record<string, Made>): Promise<void> {
-  await using draft = await store.open({ agent: 'one', base: null, maxBytes: 1e12 })
+async function recordOf(id: string, entries: Record<string, Made>, agent = 'one'): Promise<void> {
+  await using draft = await store.open({ agent, base: null, maxBytes: 1e12 })
   for (const [path, { content = '', ...over }] of Object.entries(entries)) {
     const isLink = over.kind === 'link'
     const entry: HistoryEntry = {
@@ -126,3 +129,49 @@ test('a record that an engine cannot create exactly is told beforehand', async (
   await recordOf('deep', folders)
   await assert.rejects(requireArchivable(store, { agent: 'one', record: 'deep' }), NotLayered)
 })
+
+test('a base with the differences of two random trees shows the second one', async () => {
+  const containers = createDockerContainers(engine.line.url, { install: engine.mark, network: engine.mark })
+  const { layers } = containers
+  assert.ok(layers)
+  for (let seed = 1; seed <= 3; seed += 1) {
+    const random = randomOf(seed)
+    const [agent, name] = [`seed-${seed}`, `${engine.mark}-${seed}`]
+    const home = join(root, agent)
+    mkdirSync(home)
+    changeTree(home, random, 60)
+    await recordOf('before', madeOf(readTree(home)), agent)
+    changeTree(home, random, 40)
+    const tree = readTree(home)
+    await recordOf('after', madeOf(tree), agent)
+    const [before, after] = ['before', 'after'].map((record) => ({ agent, record })) as [RecordId, RecordId]
+    const difference = await differenceOf(store, before, after)
+    assert.ok(difference)
+    const common = { labels: {}, image: engine.image }
+    const now = new Date('2026-01-02T03:04:05Z')
+    await layers.fill(`${name}-whole`, { ...common, archive: archiveOfRecord(store, before, now) })
+    await layers.fill(`${name}-difference`, {
+      ...{ ...common, on: `${name}-whole` },
+      archive: archiveOfDifference(store, after, difference, now),
+    })
+    await layers.add(name, { base: `${name}-difference`, labels: {} })
+    const mounts = [{ type: 'volume', volume: name, target: '/home/developer' } as const]
+    const { id } = await containers.create(specOf(engine.image, 'stay', { mounts }))
+    await containers.start(id)
+    const found = readTree((await engine.docker.getVolume(name).inspect()).Mountpoint)
+    for (const path of ['.roost', '.tmp', '.ssh', 'shared-in', 'shared-out']) found.delete(path)
+    for (const each of [found, tree]) each.delete('')
+    const sorted = (each: Tree) => [...each].sort(([a], [b]) => (a < b ? -1 : 1))
+    assert.deepEqual(sorted(found), sorted(tree), `seed ${seed}`)
+    await containers.remove(id)
+    await assert.rejects(containers.removeVolume(`${name}-difference`), hasFault('volume_in_use'))
+    await containers.removeVolume(name)
+    await assert.rejects(containers.removeVolume(`${name}-whole`), hasFault('volume_in_use'))
+    for (const kind of ['difference', 'whole']) await containers.removeVolume(`${name}-${kind}`)
+  }
+})
+
+function madeOf(tree: Tree): Record<string, Made> {
+  const entries = [...tree].filter(([path]) => path !== '').sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries)
+}

@@ -326,14 +326,16 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       listVolumes: call('listVolumes', volumeNames),
       layers: {
         canUse: call('layers', () => options.canLayer ?? true),
-        fill: call('layers', async (name: string, { image, archive }: FillOptions) => {
+        fill: call('layers', async (name: string, { image, archive, on }: FillOptions) => {
           if (volumes.has(name)) throw new ContainerError('name_taken', `there is a volume ${name} already`)
           if (!images.includes(image)) throw new ContainerError('image_missing', `no image ${image}`)
           volumes.set(name, install)
           try {
             const content = Buffer.concat(await Array.fromAsync(archive))
             if (!volumes.has(name)) throw new ContainerError('base_missing', `volume ${name} was removed`)
+            if (on !== undefined) requireBase(install, on)
             archives.set(name, content)
+            if (on !== undefined) bases.set(name, on)
           } catch (error) {
             volumes.delete(name)
             throw error
@@ -341,8 +343,7 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
         }),
         add: call('layers', (name: string, { base }: { base: string }) => {
           if (volumes.has(name)) throw new ContainerError('name_taken', `there is a volume ${name} already`)
-          if (volumes.get(base) !== install || !archives.has(base))
-            throw new ContainerError('base_missing', `volume ${base} is not there, or not filled`)
+          requireBase(install, base)
           volumes.set(name, install)
           bases.set(name, base)
         }),
@@ -479,6 +480,12 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
     )
     if (ssh && holder)
       throw new ContainerError('port_taken', `port ${ssh.port} is taken by ${holder.state.name}`)
+  }
+
+  function requireBase(install: string, base: string): void {
+    const below = bases.get(base)
+    if (volumes.get(base) !== install || !archives.has(base) || (below !== undefined && !archives.has(below)))
+      throw new ContainerError('base_missing', `volume ${base} is not there, or not filled`)
   }
 
   function refuseForeignVolumes(install: string, spec: ContainerSpec): void {

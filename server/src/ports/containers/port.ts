@@ -121,7 +121,8 @@ export type VolumeLayers = {
   canUse(image: string): Promise<boolean>
   /**
    * Creates a base with the content of a GNU tar archive, all of whose names begin with `archiveRoot`. Nothing can be
-   * layered on it before this resolves. Throws name_taken for an existing volume.
+   * layered on it before this resolves. With `on`, it has what differs from that base, which has no other below it:
+   * whiteouts hide entries. Throws name_taken for an existing volume, and base_missing.
    */
   fill(name: string, options: FillOptions): Promise<void>
   /** Creates a layer. Throws base_missing unless the base is filled, and name_taken for an existing volume. */
@@ -132,6 +133,7 @@ export type FillOptions = {
   labels: Record<string, string>
   image: string
   archive: AsyncIterable<Buffer>
+  on?: string
 }
 
 /** The folder of an archive that becomes the volume. */

@@ -4,7 +4,13 @@ import type Docker from 'dockerode'
 import type { VolumeInspectInfo } from 'dockerode'
 import type { Clock } from '../../../kit/clock.ts'
 import { archiveEnd, paddingOf, type TarEntry, writeHeader } from '../../../kit/tar.ts'
-import { archiveRoot, ContainerError, type ContainerSpec, type VolumeLayers } from '../port.ts'
+import {
+  archiveRoot,
+  ContainerError,
+  type ContainerSpec,
+  type FillOptions,
+  type VolumeLayers,
+} from '../port.ts'
 import { type Ask, withoutQuery } from './connect.ts'
 import { baseMark, baseOf, filledOf, fillerKind, overlayOptions, partOf, upperOf, workOf } from './overlay.ts'
 
@@ -81,10 +87,12 @@ export function createLayers(deps: LayersDeps) {
     }
   }
 
-  async function fill(name: string, { labels, image, archive }: Parameters<VolumeLayers['fill']>[1]) {
+  async function fill(name: string, { labels, image, archive, on }: FillOptions): Promise<void> {
     if (await deps.inspectVolume(name)) throw taken(name)
-    await createPlain(name, { ...labels, [baseMark]: '1' })
+    await createPlain(name, { ...labels, [baseMark]: '1', ...(on !== undefined && { [baseOf]: on }) })
     try {
+      if (on !== undefined && (await basesFrom(on)).length > 1)
+        throw new ContainerError('engine_fault', `volume ${on} is on another base`)
       const { id } = await createFiller(name, image)
       await extract(id, archive)
       await deps.remove(id)
@@ -92,6 +100,7 @@ export function createLayers(deps: LayersDeps) {
       // Another process may have taken the fill for an interrupted one.
       if (!isOurs(await deps.inspectVolume(name)))
         throw new ContainerError('base_missing', `volume ${name} was removed`)
+      if (on !== undefined) await basesFrom(on)
     } catch (error) {
       await deps.removeVolume(name).catch(() => {})
       throw error
@@ -101,21 +110,28 @@ export function createLayers(deps: LayersDeps) {
   async function add(name: string, { base, labels }: Parameters<VolumeLayers['add']>[1]) {
     if (await deps.inspectVolume(name)) throw taken(name)
     await removeParts(name)
-    const lower = await requireFilled(base)
+    const bases = await basesFrom(base)
     const [upper, work] = await Promise.all(
       [upperOf(name), workOf(name)].map((part) => createPlain(part, { [partOf]: name })),
     )
-    const driver = upper && work && overlayOptions({ base: lower, upper, work })
+    const driver = upper && work && overlayOptions({ bases, upper, work })
     if (!driver)
-      throw new ContainerError('engine_fault', `the engine keeps its volumes at ${lower.Mountpoint}`)
+      throw new ContainerError('engine_fault', `the engine keeps its volumes at ${bases[0]?.Mountpoint}`)
     const own = { ...labels, [baseOf]: base, 'roost.install': install }
     const body = { Name: name, Labels: own, Driver: 'local', DriverOpts: driver }
     await ask(`create volume ${name}`, (abortSignal) => docker.createVolume(withoutQuery(body, abortSignal)))
     // Its removal looks for layers after it removed the mark, so one of both sees the other.
-    await requireFilled(base).catch(async (error: unknown) => {
+    await basesFrom(base).catch(async (error: unknown) => {
       await deps.removeVolume(name)
       throw error
     })
+  }
+
+  /** The uppermost first. */
+  async function basesFrom(base: string): Promise<VolumeInspectInfo[]> {
+    const first = await requireFilled(base)
+    const below = first.Labels?.[baseOf]
+    return below === undefined ? [first] : [first, await requireFilled(below)]
   }
 
   async function requireFilled(base: string): Promise<VolumeInspectInfo> {

@@ -19,14 +19,17 @@ export const filledOf = (volume: string) => `${volume}-filled`
 
 export type PlainVolume = { Name: string; Mountpoint: string }
 
+/** `bases`: the uppermost first. */
+export type OverlayVolumes = { bases: readonly PlainVolume[]; upper: PlainVolume; work: PlainVolume }
+
 /**
  * Null for a path that could mean something else among mount options. Only the folders of volumes themselves are used:
  * a container can replace everything inside them, for example by a link to a folder of the host.
  */
-export function overlayOptions(volumes: Record<'base' | 'upper' | 'work', PlainVolume>) {
-  const { base, upper, work } = volumes
-  if (![base, upper, work].every(hasPlainPath)) return null
-  const folders = `lowerdir=${base.Mountpoint},upperdir=${upper.Mountpoint},workdir=${work.Mountpoint}`
+export function overlayOptions({ bases, upper, work }: OverlayVolumes) {
+  if (![...bases, upper, work].every(hasPlainPath)) return null
+  const below = bases.map(({ Mountpoint }) => Mountpoint).join(':')
+  const folders = `lowerdir=${below},upperdir=${upper.Mountpoint},workdir=${work.Mountpoint}`
   // Renames of folders need `redirect_dir`. The others only differ between kernels.
   return { type: 'overlay', device: 'overlay', o: `${folders},redirect_dir=on,index=off,metacopy=off` }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { archiveEnd, paddingOf } from '../../../../kit/tar.ts'
+import { archiveEnd, paddingOf, writeWhiteout } from '../../../../kit/tar.ts'
 import { checkedArchive } from './archive.ts'
 import { RefusedCall } from './calls.ts'
 import { tar } from './test-archive.ts'
@@ -17,6 +17,8 @@ test('an archive passes unchanged, however it is divided', async () => {
     tar([{ path: 'volume/', type: 'folder', mode: 0o700 }], Buffer.alloc(0)),
     tar([{ path: `volume/${'long/'.repeat(200)}name`, size: 2000, owner: 1001 }], content(2000)),
     tar([{ path: 'volume/far', type: 'symlink', link: `/${'far/'.repeat(900)}` }], Buffer.alloc(0)),
+    writeWhiteout(`volume/${'gone/'.repeat(50)}x`),
+    writeWhiteout('volume/gone'),
     tar([{ path: 'volume/whole', size: 1024 }], content(1024)),
     tar([{ path: 'volume/\xff..' }], archiveEnd),
     Buffer.alloc(8192),
@@ -31,11 +33,24 @@ test('an archive passes unchanged, however it is divided', async () => {
 function patched(at: number, bytes: string): Buffer {
   const block = Buffer.from(tar([{}], Buffer.alloc(0)))
   block.write(bytes, at, 'latin1')
-  block.fill(' ', 148, 156)
-  const sum = block.reduce((total, byte) => total + byte, 0)
-  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
-  return Buffer.concat([block, archiveEnd])
+  return checked(Buffer.concat([block, archiveEnd]))
 }
+
+function checked(archive: Buffer): Buffer {
+  archive.fill(' ', 148, 156)
+  const sum = archive.subarray(0, 512).reduce((total, byte) => total + byte, 0)
+  archive.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1')
+  return archive
+}
+
+function device(type: string, major: string, minor = '0000000'): Buffer {
+  const block = patched(156, type)
+  block.write(major, 329, 'latin1')
+  block.write(minor, 337, 'latin1')
+  return checked(block)
+}
+
+const writeWhiteoutAt = (path: string) => Buffer.concat([writeWhiteout(path), archiveEnd])
 
 const archives: Record<string, Buffer> = {
   'a name beside the volume': tar([{ path: 'etc/passwd' }]),
@@ -45,7 +60,9 @@ const archives: Record<string, Buffer> = {
   'a name with a dot': tar([{ path: 'volume/./x' }]),
   'a long name that leads out': tar([{ path: `volume/${'../'.repeat(60)}etc/passwd` }]),
   'a hard link': tar([{ type: 'hardlink', link: 'volume/../../etc/passwd' }]),
-  'a device': patched(156, '3'),
+  'a device': device('3', '0000001'),
+  'a device by its second number': device('3', '0000000', '0000001'),
+  'a whiteout beside the volume': writeWhiteoutAt('etc/passwd'),
   'a block device': patched(156, '4'),
   'a pipe': patched(156, '6'),
   'extended attributes': patched(156, 'x'),

@@ -1,4 +1,12 @@
-import { blockBytes, encoding, type Header, isZero, paddingOf, readHeader } from '../../../../kit/tar.ts'
+import {
+  blockBytes,
+  encoding,
+  type Header,
+  isZero,
+  paddingOf,
+  readHeader,
+  whiteoutAsFile,
+} from '../../../../kit/tar.ts'
 import { archiveRoot } from '../../port.ts'
 import { RefusedCall } from './calls.ts'
 
@@ -7,7 +15,8 @@ const headerEnd = 345
 
 /**
  * Passes an archive that fills a volume. The engine unpacks it as root, so only folders, files and symbolic links
- * below `archiveRoot` may be in it: no devices, no extended attributes and no hard links. Throws `RefusedCall`.
+ * below `archiveRoot` may be in it: no extended attributes, no hard links, and no devices but the whiteouts of layers,
+ * which are none. Throws `RefusedCall`.
  */
 export async function* checkedArchive(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let block: Buffer = Buffer.alloc(0)
@@ -70,7 +79,7 @@ export async function* checkedArchive(source: AsyncIterable<Buffer>): AsyncGener
 function headerOf(block: Buffer): Header {
   if (!isZero(block.subarray(headerEnd))) throw new RefusedCall('The archive has a header of another format.')
   try {
-    return readHeader(block)
+    return readHeader(whiteoutAsFile(block) ?? block)
   } catch {
     throw new RefusedCall('The archive may have only folders, files and symbolic links in the GNU format.')
   }

@@ -120,6 +120,8 @@ export function readContainerBody(text: string, rules: BodyRules): ContainerBody
   }
 }
 
+export const isVolumeName = (text: string) => objectName.safeParse(text).success
+
 /** The caller checks the options of a layer, which need the paths of volumes. */
 export function readVolumeBody(text: string, rules: BodyRules): VolumeBody {
   const body = parse(volumeBody, text)
@@ -127,7 +129,7 @@ export function readVolumeBody(text: string, rules: BodyRules): VolumeBody {
   const named = { name: body.Name, json: JSON.stringify(body) }
   if (!body.DriverOpts) return { ...named, layer: null }
   const base = body.Labels[baseOf]
-  if (base === undefined || !objectName.safeParse(base).success)
+  if (base === undefined || !isVolumeName(base))
     throw new RefusedCall(`Labels: ${baseOf} must name a volume.`)
   return { ...named, layer: { base, options: body.DriverOpts.o } }
 }

@@ -69,6 +69,9 @@ const answers: Record<string, unknown> = {
   ...volume('layered', { 'roost.is-base': '1' }, { Options: { type: 'overlay' } }),
   ...volume('plugged', { 'roost.is-base': '1' }, { Driver: 'nfs' }),
   ...volume('strange', { 'roost.is-base': '1' }, { Mountpoint: '/m/x,lowerdir=/etc/strange/_data' }),
+  ...volume('difference', { 'roost.is-base': '1', 'roost.base': 'base' }),
+  ...volume('wrong', { 'roost.is-base': '1', 'roost.base': 'theirs' }),
+  ...volume('leading', { 'roost.is-base': '1', 'roost.base': '../../images' }),
   ...volume('theirs', { 'roost.is-base': '1', 'roost.install': 'two' }),
 }
 
@@ -500,6 +503,15 @@ test('a layer on a base of this installation is forwarded', async () => {
   assert.deepEqual(JSON.parse(effects()[0]?.body ?? ''), layer('new', 'base'))
 })
 
+test('a layer on a base that is on another one is forwarded', async () => {
+  const below = `${mountpoint('difference')}:${mountpoint('base')}`
+  const body = layer('new', 'difference', {
+    o: overlay(below, mountpoint('new-upper'), mountpoint('new-work')),
+  })
+  assert.equal((await createVolume(body)).status, 200)
+  assert.deepEqual(JSON.parse(effects()[0]?.body ?? ''), body)
+})
+
 const own = mountpoint('base')
 const [upper, work] = [mountpoint('new-upper'), mountpoint('new-work')]
 const layerBodies: Record<string, object> = {
@@ -522,6 +534,9 @@ const layerBodies: Record<string, object> = {
   'a volume that is no base': layer('new', 'plain'),
   'a base that is missing': layer('new', 'nowhere'),
   'a base of another installation': layer('new', 'theirs'),
+  'a base without the one below it': layer('new', 'difference'),
+  'a base on one of another installation': layer('new', 'wrong'),
+  'a base on none': layer('new', 'leading'),
   'a base that is a layer': layer('new', 'layered'),
   'a base of another driver': layer('new', 'plugged'),
   'a base at a path with options': layer('new', 'strange', {

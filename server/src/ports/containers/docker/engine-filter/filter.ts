@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Log } from '../../../log.ts'
 import {
   baseMark,
+  baseOf,
   fillerKind,
   overlayOptions,
   type PlainVolume,
@@ -11,7 +12,7 @@ import {
   workOf,
 } from '../overlay.ts'
 import { checkedArchive } from './archive.ts'
-import { type BodyRules, readContainerBody, readNetworkBody, readVolumeBody } from './bodies.ts'
+import { type BodyRules, isVolumeName, readContainerBody, readNetworkBody, readVolumeBody } from './bodies.ts'
 import { type AllowedCall, RefusedCall, readCall } from './calls.ts'
 import { type IsOwn, reduceDisk, reduceInfo, reduceNetworks, reduceVolume } from './replies.ts'
 
@@ -139,21 +140,25 @@ export function createEngineFilter(options: EngineFilterOptions): RequestListene
 
   /** The options are those of three plain volumes of this installation, so no folder of the host is mounted. */
   async function requireLayer(name: string, { base, options }: { base: string; options: string }) {
+    const isBase: IsOwn = (labels) => labels?.[baseMark] !== undefined
+    const first = await plainVolume(base, isBase)
     const driver = overlayOptions({
-      base: await plainVolume(base, (labels) => labels?.[baseMark] !== undefined),
+      bases: first.below === null ? [first] : [first, await plainVolume(first.below, isBase)],
       upper: await plainVolume(upperOf(name), (labels) => labels?.[partOf] === name),
       work: await plainVolume(workOf(name), (labels) => labels?.[partOf] === name),
     })
     if (driver?.o !== options) throw new RefusedCall('DriverOpts.o: must mount volumes of this installation.')
   }
 
-  async function plainVolume(name: string, isMeant: IsOwn): Promise<PlainVolume> {
+  async function plainVolume(name: string, isMeant: IsOwn): Promise<PlainVolume & { below: string | null }> {
     const found = await inspect(`/volumes/${name}`)
     const labels = found && labelsOf(found)
     const isPlain = Object.keys((found?.Options as object | null | undefined) ?? {}).length === 0
     if (!found || !isOwn(labels) || !isMeant(labels) || !isPlain || found.Driver !== 'local')
       throw new RefusedCall('DriverOpts.o: must mount volumes of this installation.')
-    return { Name: String(found.Name), Mountpoint: String(found.Mountpoint) }
+    const below = labels?.[baseOf] ?? null
+    if (below !== null && !isVolumeName(below)) throw new RefusedCall(`Labels: ${baseOf} must name a volume.`)
+    return { Name: String(found.Name), Mountpoint: String(found.Mountpoint), below }
   }
 
   async function forwardArchive(
