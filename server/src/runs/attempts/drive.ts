@@ -370,8 +370,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   /** Removes the forks of attempts that have ended; the set is done when none is left. */
   async function settleForks(set: SetRow): Promise<boolean> {
     const attempts = await store.attempts([set.id])
-    await removeForks(set.id, attempts)
-    if (!attempts.every(({ status }) => isEnded(status))) return false
+    const areGone = await removeForks(set.id, attempts)
+    if (!areGone || !attempts.every(({ status }) => isEnded(status))) return false
     await dropBase(set)
     const candidates = await candidatesOf(set)
     if (candidates.every(({ hasRecord }) => !hasRecord)) {
@@ -425,7 +425,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   /** Removes everything but the rows. */
   async function finish(set: SetRow): Promise<boolean> {
     await store.cancelAttempts(set.id, now())
-    await removeForks(set.id, await store.attempts([set.id]))
+    if (!(await removeForks(set.id, await store.attempts([set.id])))) return false
     await dropBase(set)
     await history.attempts.release(set.agent_id, set.id)
     await changeSet(set, { ended_at: now() })
@@ -435,15 +435,17 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     return false
   }
 
-  async function removeForks(setId: string, attempts: readonly AttemptRow[]): Promise<void> {
+  /** Returns false while a fork of an ended attempt exists, such as one that is being made. */
+  async function removeForks(setId: string, attempts: readonly AttemptRow[]): Promise<boolean> {
     const working = new Set(
       attempts.filter(({ status }) => !isEnded(status)).map(({ agent_name }) => agent_name),
     )
-    const forks = (await deps.agentRecords.everyRow()).filter(
-      ({ attempt_set_id, name, state }) =>
-        attempt_set_id === setId && state === 'ready' && !working.has(name),
-    )
-    await Promise.all(forks.map(removeFork))
+    const unneeded = async () =>
+      (await deps.agentRecords.everyRow()).filter(
+        ({ attempt_set_id, name }) => attempt_set_id === setId && !working.has(name),
+      )
+    await Promise.all((await unneeded()).filter(({ state }) => state === 'ready').map(removeFork))
+    return (await unneeded()).length === 0
   }
 
   /** Bases removes later what is not removed here. */
