@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
+import { eventually, type Loose, type Platform, signIn, startPlatform } from './platform.ts'
 import { answerOf, createAgent, docker, isOver, untilExecution } from './steps.ts'
 
 const run = promisify(execFile)
@@ -58,17 +58,12 @@ const write = async (name: string, content: string) =>
 const read = (name: string) => inAgent(name, 'cat random.bin')
 const schedulesOf = async (name: string): Promise<Loose[]> =>
   (await platform.request('GET', agents(name, '/schedules'))).json
-/** Files of the workspace with this text, those of the platform included. */
-const filesWith = (name: string, text: string) =>
-  docker(
-    'exec',
-    '-u',
-    'root',
-    platform.containerOf(name),
-    'sh',
-    '-c',
-    `grep -rlF '${text}' /home/developer; true`,
-  )
+/** Files with this text on the agent's volumes, also those that only the platform's program reads. */
+const filesWith = (name: string, text: string) => {
+  const search = `grep -rlF '${text}' /home/developer /var/lib/roost 2>/dev/null; true`
+  const asRoot = ['--privileged', '-u', 'root', platform.containerOf(name)]
+  return docker('exec', ...asRoot, 'sh', '-c', search)
+}
 const keyOf = async (name: string) =>
   (await docker('exec', platform.containerOf(name), 'printenv', 'ROOST_AGENT_KEY')).trim()
 const recordsOf = async (name: string): Promise<Loose[]> =>
@@ -103,10 +98,12 @@ test('a fork from now has the tree of its running source, without secrets, words
   const reply = await fork({ name: 'qa-fork-now' })
   assert.equal(reply.status, 200, reply.text)
   assert.match(reply.json.warnings.join(' '), /"\.env".*"copy-of-env"/)
+  // New agents have an empty `.env`.
+  assert.equal(await inAgent('qa-fork-now', 'rm -f .env'), '')
   assert.equal(await inAgent('qa-fork-now', listing()), await inAgent(source, listing(secrets)))
   assert.equal(await inAgent(source, listing()), before, 'the source is as it was')
   for (const text of [canary, said]) {
-    assert.notEqual(await filesWith(source, text), '', 'the search is meaningful')
+    assert.notEqual(await filesWith(source, text), '', `the search finds ${text}`)
     assert.equal(await filesWith('qa-fork-now', text), '')
   }
   assert.notEqual(await keyOf('qa-fork-now'), await keyOf(source))
@@ -132,7 +129,7 @@ test('with credentials and schedules, the tree is byte-equal; runs are recorded 
     message: '[[tool:Bash:echo changed > run.sh; rm -rf project]] [[reply:ok]]',
   })
   assert.equal(task.status, 200, task.text)
-  assert.equal(await inAgent(source, 'head -c 3 run.sh; ls project/.git/HEAD'), '#!/project/.git/HEAD\n')
+  assert.equal(await inAgent(source, 'head -c 3 run.sh; ls project/.git/HEAD'), '#!/project/.git/HEAD')
   const changes = await eventually(
     async () => (await platform.request('GET', `/api/executions/${task.json.execution_id}/changes`)).json,
     ({ status }) => status === 'recorded',
@@ -167,7 +164,7 @@ test('forks of one record share nothing that they write; they outlive their sour
   for (const each of [source, 'qa-fork-cli'])
     assert.equal(
       await inAgent(each, 'ls run.sh project/.git/HEAD; [ ! -e new.txt ]'),
-      'project/.git/HEAD\nrun.sh\n',
+      'project/.git/HEAD\nrun.sh',
     )
 
   assert.equal((await platform.request('DELETE', agents(source))).status, 200)
@@ -190,13 +187,13 @@ test('a run in the middle of its turn is forked, and said so', async () => {
   assert.ok(task.status < 300, task.text)
   await eventually(
     () => inAgent(from, 'cat begun.txt 2>/dev/null || true'),
-    (text) => text === 'begun\n',
+    (text) => text === 'begun',
   )
   const reply = await fork({ name: 'qa-fork-middle' }, from)
   platform.model.release('middle')
   assert.equal(reply.status, 200, reply.text)
   assert.match(reply.json.warnings.join(' '), /Runs were working/)
-  assert.equal(await inAgent('qa-fork-middle', 'cat begun.txt'), 'begun\n')
+  assert.equal(await inAgent('qa-fork-middle', 'cat begun.txt'), 'begun')
   const ended = await untilExecution(platform, from, task.json.execution_id, isOver)
   assert.equal(ended.status, 'success')
 })
@@ -216,6 +213,7 @@ test('a platform killed in the middle of a fork leaves nothing of it', async () 
     (held) => held.length === 0,
   )
   await platform.startApi()
+  platform.token = await signIn(platform)
   await untilGone('qa-fork-killed')
   const again = await fork({ name: 'qa-fork-killed' }, from)
   assert.equal(again.status, 200, again.text)
