@@ -40,9 +40,7 @@ describe('forks of an agent', () => {
     const open = async () => {
       await menu.focus()
       await keyboard.press('Enter')
-      await page.getByRole('menuitem', { name: 'Fork…' }).waitFor()
-      await keyboard.press('F')
-      await keyboard.press('Enter')
+      await page.getByRole('menuitem', { name: 'Fork…' }).press('Enter')
     }
     const dialog = page.getByRole('dialog', { name: `Fork ${name}`, exact: true })
     const field = dialog.getByLabel('Name of the fork')

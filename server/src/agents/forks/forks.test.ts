@@ -247,6 +247,8 @@ forEachDialect((_, open) => {
   test('the warnings name what the record lacks, working runs, and a history that is off', async () => {
     await using t = await openWorld()
     t.write('node_modules/big/index.js', '1')
+    // Nobody misses it.
+    t.write('.cache/x', '1')
     await t.world.request(t.owner.key, 'PUT', '/api/agents/ada/history/settings', { enabled: false })
     t.state.busy = true
     const { json } = await t.fork({ name: 'bea' })

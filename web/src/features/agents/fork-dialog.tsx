@@ -46,7 +46,10 @@ export function ForkDialog({ agentName, from, point, open, onOpenChange }: ForkD
         title={`${made.name} is running`}
         description={`It differs from ${agentName}.`}
       >
-        <ul aria-label="Differences" className="list-disc space-y-1 pl-5 text-sm [overflow-wrap:anywhere]">
+        <ul
+          aria-label="Differences"
+          className="list-disc space-y-1 pb-4 pl-5 text-sm [overflow-wrap:anywhere]"
+        >
           {made.warnings.map((warning) => (
             <li key={warning}>{warning}</li>
           ))}
