@@ -1,3 +1,4 @@
+import { isOwnersToWrite } from '@roost/contracts/link/credentials'
 import { archiveEnd, maxNameBytes, paddingOf, type TarEntry, writeHeader } from '../../kit/tar.ts'
 import { archiveRoot } from '../../ports/containers/port.ts'
 import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
@@ -31,9 +32,11 @@ type Source = Pick<WorkspaceHistory, 'walk'>
 /** Throws `NotLayered`, and `UnknownRecord`. */
 export async function requireArchivable(history: Source, record: RecordId): Promise<void> {
   for await (const walked of history.walk(record, { withContents: false })) {
-    const { sparse, path } = (walked as Walked).entry
+    const { sparse, path, owner } = (walked as Walked).entry
     if (sparse) throw new NotLayered('it has a sparse file')
     if (path.length > maxPathBytes) throw new NotLayered('it has a path that is too long')
+    // The program learns from a restore that it must not obey them.
+    if (!owner && isOwnersToWrite(path)) throw new NotLayered('somebody else wrote what runs obey')
   }
 }
 

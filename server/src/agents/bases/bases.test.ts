@@ -8,6 +8,7 @@ import { silentLog } from '../../ports/log.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { linkWorkspace } from '../history/test/linked-workspace.ts'
 import { createShared, openAgents } from '../test/world.ts'
+import { NotLayered, requireArchivable } from './archive.ts'
 import { createBases } from './bases.ts'
 import { baseStore } from './store.ts'
 
@@ -59,6 +60,24 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
     },
   }
 }
+
+test('what somebody else wrote and runs obey is not layered: only a restore tells the program', async () => {
+  const entry = { kind: 'file', mode: 0o644, owner: false, sparse: false, content: '' } as const
+  const check = (path: string, owner: boolean) =>
+    requireArchivable(
+      {
+        async *walk() {
+          yield { entry: { ...entry, path, owner }, size: 0 }
+        },
+      },
+      { agent: 'a', record: 'r' },
+    )
+  for (const path of ['.claude', '.claude/settings.json', '.env', '.mcp.json', '.roost/setup.sh']) {
+    await assert.rejects(check(path, false), NotLayered, path)
+    await check(path, true)
+  }
+  await check('notes/.env.md', false)
+})
 
 forEachDialect((_, open) => {
   test('forks of one record share one fill, also at once', async () => {
