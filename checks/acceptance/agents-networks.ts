@@ -1,4 +1,4 @@
-/** Removes what the platform leaves to its next start: its networks, and its rules in the packet filter. */
+/** Removes what the platform leaves to its next start: networks, rules in the packet filter, and bases of forks. */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -13,11 +13,24 @@ export async function filterTableOf(dataDir: string): Promise<string> {
   return `roost_${createHash('sha256').update(install).digest('hex').slice(0, 12)}`
 }
 
+async function installOf(dataDir: string): Promise<string | null> {
+  return (await readFile(join(dataDir, 'install-id'), 'utf8').catch(() => null))?.trim() ?? null
+}
+
+export async function removeBases(dataDir: string): Promise<void> {
+  const install = await installOf(dataDir)
+  if (install === null) return
+  const filter = ['--filter', `label=roost.install=${install}`, '--filter', 'name=workspace-base-']
+  const listed = await run('docker', ['volume', 'ls', '-q', ...filter]).catch(() => ({ stdout: '' }))
+  for (const name of listed.stdout.split('\n').filter(Boolean))
+    await run('docker', ['volume', 'rm', name]).catch(() => {})
+}
+
 /** Networks that are still used, and an engine that does not answer, are left alone. */
 export async function removeNetworks(dataDir: string): Promise<void> {
-  const install = await readFile(join(dataDir, 'install-id'), 'utf8').catch(() => null)
+  const install = await installOf(dataDir)
   if (install === null) return
-  const filter = ['--filter', `label=roost.install=${install.trim()}`]
+  const filter = ['--filter', `label=roost.install=${install}`]
   const listed = await run('docker', ['network', 'ls', '-q', ...filter]).catch(() => ({ stdout: '' }))
   for (const id of listed.stdout.split('\n').filter(Boolean))
     await run('docker', ['network', 'rm', id]).catch(() => {})

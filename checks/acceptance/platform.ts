@@ -15,7 +15,7 @@ import {
   type LimitedProcess,
   processEnvironment,
 } from '../../cli/src/platform/process-environment.ts'
-import { removeNetworks } from './agents-networks.ts'
+import { removeBases, removeNetworks } from './agents-networks.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 /** Configured as the provider keys. Only the model server may see them. */
@@ -203,6 +203,7 @@ async function startOnce(options: PlatformOptions): Promise<Platform> {
         await endApi('SIGTERM')
         await model.close()
         await removeNetworks(dataDir)
+        await removeBases(dataDir)
         await rm(dataDir, { recursive: true, force: true })
       }
     },

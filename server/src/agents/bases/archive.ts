@@ -1,3 +1,4 @@
+import { isOwnersToWrite } from '@roost/contracts/link/credentials'
 import { archiveEnd, maxNameBytes, paddingOf, type TarEntry, writeHeader } from '../../kit/tar.ts'
 import { archiveRoot } from '../../ports/containers/port.ts'
 import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
@@ -35,9 +36,12 @@ export async function requireArchivable(history: Source, record: RecordId): Prom
   }
 }
 
-export function requireExact({ sparse, path }: StoredEntry): void {
+/** Throws `NotLayered`. */
+export function requireExact({ sparse, path, owner }: StoredEntry): void {
   if (sparse) throw new NotLayered('it has a sparse file')
   if (path.length > maxPathBytes) throw new NotLayered('it has a path that is too long')
+  // The program learns from a restore that it must not obey them.
+  if (!owner && isOwnersToWrite(path)) throw new NotLayered('somebody else wrote what runs obey')
 }
 
 /** The whole record as a volume, with modes and owners, as a restore creates it. */

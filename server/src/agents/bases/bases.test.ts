@@ -9,6 +9,7 @@ import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { storeName } from '../history/index.ts'
 import { linkWorkspace } from '../history/test/linked-workspace.ts'
 import { createShared, openAgents } from '../test/world.ts'
+import { NotLayered, requireArchivable } from './archive.ts'
 import { createBases } from './bases.ts'
 import { baseStore } from './store.ts'
 
@@ -65,6 +66,24 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
   }
 }
 
+test('what somebody else wrote and runs obey is not layered: only a restore tells the program', async () => {
+  const entry = { kind: 'file', mode: 0o644, owner: false, sparse: false, content: '' } as const
+  const check = (path: string, owner: boolean) =>
+    requireArchivable(
+      {
+        async *walk() {
+          yield { entry: { ...entry, path, owner }, size: 0 }
+        },
+      },
+      { agent: 'a', record: 'r' },
+    )
+  for (const path of ['.claude', '.claude/settings.json', '.env', '.mcp.json', '.roost/setup.sh']) {
+    await assert.rejects(check(path, false), NotLayered, path)
+    await check(path, true)
+  }
+  await check('notes/.env.md', false)
+})
+
 forEachDialect((_, open) => {
   test('forks of one record share one fill, also at once', async () => {
     await using t = await openWorld(open)
@@ -112,15 +131,19 @@ forEachDialect((_, open) => {
     await using t = await openWorld(open)
     const [first, second] = [await t.record('first'), await t.record('second')]
     for (const record of [first, second]) await t.start(record, record)
-    await t.drop(first)
+    await t.drop(second)
     assert.equal((await t.volumes()).length, 2, 'it is in use')
     await t.containers.removeVolume(t.workspaceOf(first))
     await t.drop(first)
+    assert.equal((await t.volumes()).length, 2, 'the second one is based on it')
+    await t.containers.removeVolume(t.workspaceOf(second))
+    await t.drop(second)
     assert.deepEqual(
       (await t.rows()).map(({ record_id }) => record_id),
-      [second],
+      [first],
     )
-    assert.equal((await t.volumes()).length, 1)
+    await t.drop(first)
+    assert.deepEqual(await t.volumes(), [])
   })
 
   test('a killed fill is never used, and is filled again or removed', async () => {

@@ -104,10 +104,15 @@ export function recordWarnings(
   const warnings: string[] = []
   if (facts.isOff)
     warnings.push(`The history of "${source.name}" is switched off: its runs are not recorded.`)
-  if (facts.leftOutCount > 0)
-    warnings.push(`The record left out what the fork now lacks: ${named(facts.leftOut, facts.leftOutCount)}.`)
+  const missed = facts.leftOut.filter((path) => !disposable.has(path))
+  const missedCount = facts.leftOutCount - (facts.leftOut.length - missed.length)
+  if (missedCount > 0)
+    warnings.push(`The record left out what the fork now lacks: ${named(missed, missedCount)}.`)
   return warnings
 }
+
+/** Folders of every agent, which fill themselves again. */
+const disposable: ReadonlySet<string> = new Set(['.tmp', '.cache'])
 
 const maxNamed = 5
 

@@ -1,5 +1,7 @@
 import { ForkAgent, forkAgent } from '@roost/contracts/agents/forks'
+import type { CreatedAgent } from '@roost/contracts/agents/registry'
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { z } from 'zod'
 import { atField } from '../../lib/at-field.ts'
 import { useApp } from '../../shell/app-context.ts'
@@ -22,26 +24,80 @@ export type ForkDialogProps = {
 }
 
 export function ForkDialog({ agentName, from, point, open, onOpenChange }: ForkDialogProps) {
+  const navigate = useNavigate()
+  const [made, setMade] = useState<Made | null>(null)
+
+  async function enter({ name }: Made): Promise<void> {
+    onOpenChange(false)
+    await navigate({ to: '/agents/$name', params: { name }, search: { tab: 'chat' } })
+  }
+
+  async function finish(fork: Made): Promise<void> {
+    if (fork.warnings.length > 0) return setMade(fork)
+    toast({ title: `${fork.name} is running.`, tone: 'success' })
+    await enter(fork)
+  }
+
+  if (made)
+    return (
+      <Dialog
+        open={open}
+        onOpenChange={onOpenChange}
+        title={`${made.name} is running`}
+        description={`It differs from ${agentName}.`}
+      >
+        <ul
+          aria-label="Differences"
+          className="list-disc space-y-1 pb-4 pl-5 text-sm [overflow-wrap:anywhere]"
+        >
+          {made.warnings.map((warning) => (
+            <li key={warning}>{warning}</li>
+          ))}
+        </ul>
+        <DialogButtons>
+          <Button onClick={() => onOpenChange(false)}>Stay here</Button>
+          <Button variant="primary" autoFocus onClick={() => void enter(made)}>
+            Open {made.name}
+          </Button>
+        </DialogButtons>
+      </Dialog>
+    )
   return (
     <Dialog
       open={open}
       onOpenChange={onOpenChange}
       title={`Fork ${agentName}${point === undefined ? '' : ` from ${point}`}`}
-      description="A new agent with the same files, settings and skills. Conversations, shares and keys stay behind."
+      description={
+        <>
+          A new agent with the same files, settings and skills. Conversations, shares and keys stay behind.{' '}
+          <a
+            href="/help/how-to/fork"
+            target="_blank"
+            rel="noreferrer"
+            className="text-accent underline underline-offset-2"
+          >
+            Guide: Fork an agent
+          </a>
+        </>
+      }
     >
-      <ForkForm agentName={agentName} from={from} onClose={() => onOpenChange(false)} />
+      <ForkForm agentName={agentName} from={from} onMade={finish} onClose={() => onOpenChange(false)} />
     </Dialog>
   )
 }
 
+type Made = Pick<CreatedAgent, 'name' | 'warnings'>
+
 const Fork = ForkAgent.pick({ name: true, with_schedules: true, with_credentials: true })
 const fieldOfCode = { agent_exists: 'name', reserved_agent_name: 'name' }
 
-type FormProps = Pick<ForkDialogProps, 'agentName' | 'from'> & { onClose: () => void }
+type FormProps = Pick<ForkDialogProps, 'agentName' | 'from'> & {
+  onMade: (fork: Made) => Promise<void>
+  onClose: () => void
+}
 
-function ForkForm({ agentName, from, onClose }: FormProps) {
+function ForkForm({ agentName, from, onMade, onClose }: FormProps) {
   const { api, queries } = useApp()
-  const navigate = useNavigate()
   const form = useZodForm(Fork, {
     defaultValues: { name: '', with_schedules: false, with_credentials: false },
   })
@@ -54,15 +110,7 @@ function ForkForm({ agentName, from, onClose }: FormProps) {
         throw atField(error, fieldOfCode)
       })
     await queries.invalidateQueries({ queryKey: agentKeys.list })
-    onClose()
-    const { name, warnings } = created
-    toast({
-      title: `${name} is running.`,
-      ...(warnings.length > 0
-        ? { description: warnings.join(' '), tone: 'warning' as const }
-        : { tone: 'success' as const }),
-    })
-    await navigate({ to: '/agents/$name', params: { name }, search: { tab: 'chat' } })
+    await onMade(created)
   }
 
   return (
