@@ -145,7 +145,9 @@ async function strike(victim: Victim): Promise<void> {
     // A stopped container has pid 0, which would signal this program's own group.
     if (Number(stdout) > 1) process.kill(Number(stdout), 'SIGKILL')
   } else await engine.restart('SIGKILL', chance.between(0, 1000))
-  await untilReachable(platform, [{ name: agent }], limitMs)
+  while ((await untilReachable(platform, [{ name: agent }], 20_000)) === null)
+    // An agent that was killed too often stays down until somebody starts it.
+    await platform.request('POST', `/api/agents/${agent}/start`).catch(() => {})
 }
 
 async function restore(target: object): Promise<void> {

@@ -1,4 +1,4 @@
-/** Nobody gets more by a fork: neither who asks for one, nor who has planted files in the workspace before. */
+/** Nobody gains rights by a fork: neither its caller, nor a person who has planted files in the workspace before. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { answerOf, chat } from '../acceptance/steps.ts'

@@ -30,7 +30,9 @@ describe('attempts at a task', () => {
     const form = page.getByRole('form', { name: 'New attempts' })
     await form.getByLabel('Task').fill('[[tool:Bash:echo one > plan.txt]] [[reply:wrote one]]')
     await form.getByRole('button', { name: 'Add wording' }).click()
-    await form.getByRole('textbox', { name: 'Wording 2' }).fill('[[tool:Bash:echo two > plan.txt]] [[reply:wrote two]]')
+    await form
+      .getByRole('textbox', { name: 'Wording 2' })
+      .fill('[[tool:Bash:echo two > plan.txt]] [[reply:wrote two]]')
     await form.getByLabel('Repeats').fill('9')
     await form.getByText('18 attempts: at most 10 are possible.').waitFor()
     await form.getByLabel('Repeats').fill('1')

@@ -188,7 +188,7 @@ export const startAttempts = endpoint({
   path,
   summary: 'Try one task several times, each on a fork of the agent',
   description:
-    'The workspace is recorded as the base of all attempts, which run at the same time. One can be kept: its changes become the workspace. An agent has one set at work.',
+    'The workspace is recorded as the base of all attempts, which run at the same time. A set waits up to two minutes for an agent that has just started. One can be kept: its changes become the workspace. An agent has one set at work.',
   tag,
   access,
   params: AgentParams,
@@ -196,14 +196,7 @@ export const startAttempts = endpoint({
   status: 202,
   returns: AttemptSet,
   headers: ['X-Via-MCP'],
-  fails: [
-    'agent_not_found',
-    'agent_not_running',
-    'agent_unresponsive',
-    'invalid_model',
-    'system_agent_protected',
-    'conflict',
-  ],
+  fails: ['agent_not_found', 'agent_not_running', 'invalid_model', 'system_agent_protected', 'conflict'],
   audit: { type: 'execution', action: 'start_attempts' },
 })
 

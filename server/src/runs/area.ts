@@ -267,7 +267,6 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     ...{ db, clock, log, dispatch, hooks },
     ...{ events: deps.events, leases: deps.leases, users: deps.users },
     link: records.link,
-    isConnected: records.link.isConnected,
     ...{ agentRecords, agentManagement: agents.agentManagement, agentHooks: agents.hooks },
     ...{ forks: agents.forks, bases: agents.bases, history: agents.history },
     workspaceHistory: deps.workspaceHistory,

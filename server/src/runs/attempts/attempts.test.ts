@@ -308,7 +308,7 @@ forEachDialect((_, open) => {
     const id = await t.begin({ repeats: 2, check: 'sleep 1000', check_timeout_seconds: 1 })
     await t.finish(id, 1, { result: 'one' })
     await t.finish(id, 2, { result: 'two' })
-    await t.until(id, ({ attempts }) => attempts[1]?.status === 'done')
+    await t.until(id, ({ attempts: [one, two] }) => one?.status === 'checking' && two?.status === 'done')
     await t.world.clock.advance(130)
     const done = await t.until(id, ({ status }) => status === 'done')
     assert.deepEqual(

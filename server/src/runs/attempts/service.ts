@@ -20,7 +20,6 @@ import { type Facts, setView, summaryView } from './view.ts'
 export type AttemptsDeps = DriveDeps & {
   hooks: Pick<RunHooks, 'onEnded'>
   agentHooks: Pick<AgentHooks, 'onDeleting'>
-  isConnected(agentId: string): boolean
 }
 
 type NamedAgent = Pick<Agent, 'id' | 'name'>
@@ -181,8 +180,6 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       if (agent.is_system) throw new Fault('system_agent_protected')
       if (agent.status !== 'running')
         throw new Fault('agent_not_running', `The agent "${agent.name}" is ${agent.status}: start it first.`)
-      if (!deps.isConnected(agentId))
-        throw new Fault('agent_unresponsive', `Agent ${agent.name} did not answer.`)
       const at = now()
       const planned = plannedAttempts(body)
       const set: SetRow = {

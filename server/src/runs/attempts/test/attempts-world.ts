@@ -42,7 +42,6 @@ export async function openAttempts(db: Db & AsyncDisposable, options: Parameters
           leases: createLeases({ db, clock: shared.clock }),
           users: world.identity.users,
           link: world.link,
-          isConnected: world.link.isConnected,
           ...{
             agentRecords: area.agentRecords,
             agentManagement: area.agentManagement,

@@ -15,8 +15,8 @@ const headerEnd = 345
 
 /**
  * Passes an archive that fills a volume. The engine unpacks it as root, so only folders, files and symbolic links
- * below `archiveRoot` may be in it: no extended attributes, no hard links, and no devices but the whiteouts of layers,
- * which are none. Throws `RefusedCall`.
+ * below `archiveRoot` may be in it, and whiteouts, which mark what a layer hides: no extended attributes, no hard links
+ * and no devices that could be opened. Throws `RefusedCall`.
  */
 export async function* checkedArchive(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let block: Buffer = Buffer.alloc(0)
