@@ -40,8 +40,9 @@ const moreComponents = packages('@radix-ui/[^\\\\/]+')
 const indexes = packages('radix-ui', 'lucide-react', 'zod')
 /** Contracts with their schemas; `?plain` has the declarations without (`slim-contracts.ts`). */
 const schemas = /[\\/]contracts[\\/]src[\\/].*\.ts$/
-/** Contracts without their schemas. */
-const declarations = /[\\/]contracts[\\/]src[\\/].*\.ts\?plain$/
+/** Contracts without their schemas. Those of pages that few people open stay with these pages. */
+const declarations =
+  /[\\/]contracts[\\/]src[\\/](?!agents[\\/](fork|workspace-(history|restore))|runs[\\/]attempts).*\.ts\?plain$/
 /** Components without a large library behind them. */
 const smallComponents =
   /[\\/]web[\\/]src[\\/](ui|lib)[\\/](?!code|data-table|form|highlight|log|markdown|terminal)[^\\/]+\.tsx?$/

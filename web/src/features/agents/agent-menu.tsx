@@ -1,19 +1,19 @@
 import type { AgentDetails } from '@roost/contracts/agents/agent'
-import { AgentName } from '@roost/contracts/kit/primitives'
 import { useNavigate } from '@tanstack/react-router'
 import { GitFork, Link2, MoreHorizontal, PenLine, Trash2 } from 'lucide-react'
-import { useState } from 'react'
-import { z } from 'zod'
-import { Button, IconButton } from '../../ui/button.tsx'
+import { Suspense, useState } from 'react'
+import { IconButton } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Form, FormError, TextField, useZodForm } from '../../ui/form.tsx'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { Menu } from '../../ui/menu.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { useMediaQuery } from '../../ui/use-media-query.ts'
 import { useAutonomy } from './actions.ts'
-import { useRename } from './changes.ts'
 import { DeleteAgentDialog } from './delete-agent-dialog.tsx'
 import { ForkDialog, useMayFork } from './fork-button.tsx'
+
+/** Forms have large libraries, which the page of an agent does not need otherwise. */
+const RenameForm = lazyPart(async () => (await import('./rename-form.tsx')).RenameForm)
 
 /** Rarely used actions. */
 export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: boolean }) {
@@ -65,7 +65,9 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
         title={`Rename ${agent.name}`}
         description="Files, schedules and history are kept. A running agent restarts under the new name."
       >
-        <RenameForm agent={agent} onDone={() => setOpen(null)} />
+        <Suspense fallback={null}>
+          <RenameForm agent={agent} onDone={() => setOpen(null)} />
+        </Suspense>
       </Dialog>
       <ForkDialog agentName={agent.name} from={{}} open={open === 'fork'} onOpenChange={close} />
       <DeleteAgentDialog
@@ -75,33 +77,6 @@ export function AgentMenu({ agent, mayEdit }: { agent: AgentDetails; mayEdit: bo
         onDeleted={() => void navigate({ to: '/agents', search: {} })}
       />
     </>
-  )
-}
-
-const Rename = z.object({ new_name: AgentName })
-
-function RenameForm({ agent, onDone }: { agent: AgentDetails; onDone: () => void }) {
-  const navigate = useNavigate()
-  const rename = useRename(agent.name)
-  const form = useZodForm(Rename, { defaultValues: { new_name: agent.name } })
-  return (
-    <Form
-      form={form}
-      onSubmit={async ({ new_name }) => {
-        if (new_name !== agent.name) await rename.mutateAsync(new_name)
-        onDone()
-        await navigate({ to: '/agents/$name', params: { name: new_name }, search: true, replace: true })
-      }}
-    >
-      <FormError />
-      <TextField name="new_name" label="New name" autoComplete="off" spellCheck={false} mono autoFocus />
-      <div className="flex justify-end gap-2">
-        <Button onClick={onDone}>Cancel</Button>
-        <Button type="submit" variant="primary" pending={form.formState.isSubmitting}>
-          Rename
-        </Button>
-      </div>
-    </Form>
   )
 }
 
