@@ -217,6 +217,25 @@ for (const [name, openStores] of [
       }
     })
 
+    test('not in the container, on the volumes or in the processes of a fork without credentials', async () => {
+      const fork = { name: `${agent}-fork` }
+      const made = await platform.request('POST', `/api/agents/${agent}/fork`, fork)
+      assert.equal(made.status, 200, made.text)
+      assert.deepEqual(found(made.text), [])
+      const container = `agent-${fork.name}`
+      assert.deepEqual(found(await docker('inspect', container)), [])
+      // The engine reads everything.
+      for (const folder of ['/home/developer', '/var/lib/roost']) {
+        const archive = await docker('cp', `${container}:${folder}`, '-')
+        assert.ok(archive.includes('ustar'), archive.slice(0, 200))
+        assert.deepEqual(found(archive), [], folder)
+      }
+      const processes = 'cat /proc/[0-9]*/environ 2>/dev/null; true'
+      const text = await docker('exec', '-u', 'root', container, 'sh', '-c', processes)
+      assert.ok(text.includes(`AGENT_NAME=${fork.name}`))
+      assert.deepEqual(found(text), [])
+    })
+
     test('the description of the agent’s container contains only its key', async () => {
       const described = await docker('inspect', `agent-${agent}`)
       assert.ok(described.includes('ROOST_AGENT_KEY'))

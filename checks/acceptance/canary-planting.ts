@@ -56,8 +56,11 @@ export async function plantEverywhere(
       const value = reply.json[field]
       const texts: string[] = Array.isArray(value) ? value : [value]
       for (const [index, text] of texts.entries()) {
-        // A multi-line secret is represented by its longest line, because line ends differ.
-        const [longest = ''] = text.split('\n').sort((one, other) => other.length - one.length)
+        // Line ends differ, so the last one of the longest lines is searched. The first one of a key is that of any key.
+        const [longest = ''] = text
+          .split('\n')
+          .reverse()
+          .sort((one, other) => other.length - one.length)
         planted.set(texts.length > 1 ? `${name} ${index}` : name, longest)
       }
     }
