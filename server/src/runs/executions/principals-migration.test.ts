@@ -25,12 +25,9 @@ forEachDialect((_, open) => {
       { now },
     )
     const old = db.withTables<Record<string, object>>()
-    const {
-      strangers: _,
-      waiting: __,
-      engine_id: ___,
-      ...agent
-    } = { ...blankRow('caller', at), id: 'a', owner_id: 'u1' }
+    const agent: Record<string, unknown> = { ...blankRow('caller', at), id: 'a', owner_id: 'u1' }
+    for (const later of ['strangers', 'waiting', 'engine_id', 'forked_from', 'attempt_set_id'])
+      delete agent[later]
     await old.insertInto('agents').values(agent).execute()
     const session = {
       ...{ user_id: 'u1', kind: 'chat', status: 'active', started_at: at, message_count: 0 },
