@@ -89,16 +89,16 @@ test('the cap holds over the sum', async () => {
 test('a hostile check hangs, fills its output, and reaches neither siblings nor keys', async () => {
   const check = [
     'echo evil > evil.txt; echo evil > /home/developer/../evil.txt',
-    'for i in $(seq 100); do setsid sleep 600 & done 2>/dev/null',
     'yes output | head -c 5000000; head -c 3000 /dev/urandom; head -c 100000 /dev/zero',
+    'for i in $(seq 100); do setsid sleep 600 & done 2>/dev/null',
     'env; cat /proc/1/environ 2>&1; ls /var/lib/roost 2>&1; cat /var/lib/roost/*/* 2>&1 | head -c 1000',
     'sleep 600',
   ].join('; ')
-  const id = await steps.start({ messages: ['[[reply:ok]]'], repeats: 2, check, check_timeout_seconds: 5 })
+  const id = await steps.start({ messages: ['[[reply:ok]]'], repeats: 2, check, check_timeout_seconds: 15 })
   const done = await steps.until(id, isDone)
   for (const { check: result, changes } of done.attempts) {
-    assert.deepEqual([result.exit_code, result.timed_out], [null, true])
-    assert.ok(result.truncated && result.output.length <= 20_000)
+    assert.deepEqual([result.exit_code, result.timed_out, result.truncated], [null, true, true])
+    assert.ok(result.output.length <= 20_000, `${result.output.length} characters`)
     assert.doesNotMatch(result.output, /canary|svc_mcp_|ROOST_AGENT_KEY=[^\s[]/)
     assert.deepEqual(changes, { added: 0, changed: 0, deleted: 0, renamed: 0 }, 'made before the check')
   }
