@@ -12,7 +12,7 @@ import { createDockerContainers } from '../server/src/ports/containers/docker/do
 import { silentLog } from '../server/src/ports/log.ts'
 import type { WorkspaceHistory } from '../server/src/ports/workspace-history/port.ts'
 import { openTestDatabase } from '../server/src/test/dialects.ts'
-import { median, milliseconds, ms, quantile, record } from './measure.ts'
+import { compare, milliseconds } from './measure.ts'
 
 export type ForkRows = {
   /** The recorded workspace. */
@@ -54,7 +54,7 @@ export async function measureForks({ home, folder, history, agentId, recordId, r
   }
   try {
     const first = [await milliseconds(fork), await copy()] as const
-    add('first fork of a record, which stores its base', [first[0]], [first[1]], Number.POSITIVE_INFINITY)
+    compare('first fork of a record, which stores its base', [first[0]], [first[1]], Number.POSITIVE_INFINITY)
     const later: number[] = []
     const copies: number[] = []
     for (let round = 0; round < rounds; round += 1) {
@@ -62,9 +62,9 @@ export async function measureForks({ home, folder, history, agentId, recordId, r
       // A copy takes seconds, and always the same.
       if (round < 3) copies.push(await copy())
     }
-    add('later fork', later, copies, limitMs)
+    compare('later fork', later, copies, limitMs)
     const together = await milliseconds(() => Promise.all(Array.from({ length: attempts }, fork)))
-    add(
+    compare(
       `${attempts} forks at once`,
       [together],
       copies.map((each) => each * attempts),
@@ -77,18 +77,6 @@ export async function measureForks({ home, folder, history, agentId, recordId, r
       await containers.removeVolume(name)
     await run('docker', ['network', 'rm', install]).catch(() => {})
   }
-}
-
-function add(row: string, ours: number[], peer: number[], limit: number): void {
-  const p95 = quantile(ours, 0.95)
-  record({
-    row: `${row}, median (p95)`,
-    ours: `${ms(median(ours))} (${ms(p95)})`,
-    peer: `${ms(median(peer))} (${ms(quantile(peer, 0.95))})`,
-    value: median(ours) / median(peer),
-    limit: Number.isFinite(limit) ? `p95 ≤ ${limit} ms` : 'no limit',
-    ok: p95 <= limit,
-  })
 }
 
 async function newestImage(): Promise<string> {

@@ -17,7 +17,7 @@ import { openGitStore } from '../server/src/ports/workspace-history/git-store.ts
 import type { Draft } from '../server/src/ports/workspace-history/port.ts'
 import { measureForks } from './fork-rows.ts'
 import { keepBenchmark } from './keeper/index.ts'
-import { alternate, median, milliseconds, ms, quantile, record, report } from './measure.ts'
+import { alternate, compare, milliseconds, record, report } from './measure.ts'
 
 await keepBenchmark()
 // The agent program runs without the optimizing compilers. So does the store here, which makes it slower than it is.
@@ -120,18 +120,6 @@ async function measure(): Promise<void> {
   })
   await measureForks({ home, folder, history: store, agentId: 'one', recordId: base ?? '', rounds })
   await store.close()
-}
-
-function compare(row: string, ours: number[], peer: number[], limit: number): void {
-  const p95 = quantile(ours, 0.95)
-  record({
-    row: `${row}, median (p95)`,
-    ours: `${ms(median(ours))} (${ms(p95)})`,
-    peer: `${ms(median(peer))} (${ms(quantile(peer, 0.95))})`,
-    value: median(ours) / median(peer),
-    limit: Number.isFinite(limit) ? `p95 ≤ ${limit} ms` : 'no limit',
-    ok: p95 <= limit,
-  })
 }
 
 /** What agent program and platform do over the link. Small files are read once. */

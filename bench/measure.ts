@@ -40,6 +40,19 @@ export function record(row: Row): void {
   )
 }
 
+/** Records both sides. The 95th percentile of ours has the limit in milliseconds; infinity means none. */
+export function compare(row: string, ours: number[], peer: number[], limit: number): void {
+  const p95 = quantile(ours, 0.95)
+  record({
+    row: `${row}, median (p95)`,
+    ours: `${ms(median(ours))} (${ms(p95)})`,
+    peer: `${ms(median(peer))} (${ms(quantile(peer, 0.95))})`,
+    value: median(ours) / median(peer),
+    limit: Number.isFinite(limit) ? `p95 ≤ ${limit} ms` : 'no limit',
+    ok: p95 <= limit,
+  })
+}
+
 export function report(): never {
   console.log(JSON.stringify(rows))
   process.exit(rows.length > 0 && rows.every((row) => row.ok) ? 0 : 1)

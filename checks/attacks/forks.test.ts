@@ -45,6 +45,21 @@ test('only the owner and admins fork: not a person with a share, the agent, its 
   assert.equal((await scene.platform.request('GET', '/api/agents/att-fork-taken')).status, 404)
 })
 
+test('what the owner wrote for runs to obey has its effect in a fork', async () => {
+  const { platform } = scene
+  await answerOf(platform, agent, `[[tool:Bash:${plant}]]`)
+  assert.match(await effects(agent), /variable:1\s+planted/, 'in the source')
+  for (const [name, script] of [
+    ['att-fork-owners', 'rm -f holes'],
+    ['att-fork-owners-copied', 'truncate -s 1M holes'],
+  ] as const) {
+    await answerOf(platform, agent, `[[tool:Bash:${script}]]`)
+    await succeed(platform.request('POST', `/api/agents/${agent}/fork`, { name, with_credentials: true }))
+    assert.match(await effects(name), /variable:1\s+planted/, name)
+  }
+  await answerOf(platform, agent, '[[tool:Bash:rm -rf ~developer/.claude ~developer/.env ~developer/holes]]')
+})
+
 test('what a person with a share planted has no effect in a fork', async () => {
   const { platform, sharer } = scene
   const planted = await chat(platform, agent, `[[tool:Bash:${plant}]]`, { token: sharer.token })

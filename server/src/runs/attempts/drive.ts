@@ -512,7 +512,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       const patience = clock.wait(closeMs, over.signal)
       await Promise.race([Promise.all([followUps.settled(), ...jobs.values()]), patience])
       over.abort()
-      // Another process goes on without waiting for the end of the leases.
+      // Another process can take over at once instead of after the leases expire.
       await Promise.all([...held.values()].map((lease) => deps.leases.release(lease).catch(() => {})))
     },
   }
