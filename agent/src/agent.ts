@@ -192,7 +192,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     return loadedTransfers
   }
 
-  const writers = createWriters(identities)
+  const writers = createWriters(identities, live.pids)
   let loadedHistory: Promise<History> | null = null
   const history = () => {
     loadedHistory ??= Promise.all([import('./history/history.ts'), import('./history/scan.ts')]).then(

@@ -19,9 +19,13 @@ function setUp() {
   const place = makeTestHome()
   const identities = createIdentities(readIdentityFacts(statSync(place.home)))
   // Later than every change, so that no entry counts as changed in the tick of the scan.
-  const later = { now: () => Date.now() + 60_000 }
+  const later = { now: () => Date.now() + 60_000, after: () => () => {} }
   const clock = createFakeClock()
-  const writers = createWriters({ canSwitch: async () => true }, () => [])
+  const writers = createWriters(
+    { canSwitch: async () => true },
+    () => [],
+    () => [],
+  )
   const facts = { mayLogIn: false }
   const history = createHistory({
     scanner: createScanner({ home: place.home, file: join(place.root, 'index'), identities, clock: later }),
@@ -150,9 +154,9 @@ test('a scan without a difference is over, and counts as recorded', async () => 
   await t.history.commit(await open(t), 'one')
   t.writers.began()
   t.writers.ended()
-  assert.equal(await t.writers.mayHaveWritten(), true)
+  assert.equal(await t.writers.mayHaveChanged(), 'all')
   assert.equal((await t.scan(['one'])).handle, null)
-  assert.equal(await t.writers.mayHaveWritten(), false)
+  assert.equal(await t.writers.mayHaveChanged(), 'nothing')
 })
 
 test('a newer scan, the end of the link and silence close a scan', async () => {

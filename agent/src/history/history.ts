@@ -15,7 +15,7 @@ import {
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 import type { Scan, Scanner } from './scan.ts'
-import type { Mark, Writers } from './writers.ts'
+import type { Changed, Mark, Writers } from './writers.ts'
 
 /** The platform's requests about the history of this workspace. There is one scan at a time. */
 export type History = {
@@ -36,7 +36,15 @@ export type HistoryDeps = {
   clock: Pick<Clock, 'after'>
 }
 
-type Open = { handle: string; scan: Scan; mark: Mark; rules: string; reading: Reading | null; cancel(): void }
+type Open = {
+  handle: string
+  scan: Scan
+  mark: Mark
+  rules: string
+  left_out: HistoryScanAnswer['left_out']
+  reading: Reading | null
+  cancel(): void
+}
 /** A content that was read up to `offset`. */
 type Reading = { at: number; offset: number; content: AsyncGenerator<Buffer>; rest: Buffer }
 
@@ -44,33 +52,41 @@ type Reading = { at: number; offset: number; content: AsyncGenerator<Buffer>; re
 const idleMs = 5 * 60_000
 /** Names in one answer: they may need six bytes per character. */
 const pageCharacters = 500_000
-const nothingLeftOut = { paths: [], count: 0 }
 
 export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps): History {
   let open: Open | null = null
   /** Listings run one after another. */
   let listing: Promise<unknown> = Promise.resolve()
   /** What was recorded last, for scans that can be skipped. */
-  let last: { record: string; rules: string } | null = null
+  let last: { record: string; rules: string; left_out: HistoryScanAnswer['left_out'] } | null = null
 
   async function begin(rules: HistoryRules, bases: readonly string[]): Promise<HistoryScanAnswer> {
     await close()
     writers.allowLogins(await mayLogIn())
     const text = JSON.stringify(rules)
-    if (last?.rules === text && bases.includes(last.record) && !(await writers.mayHaveWritten()))
-      return { handle: null, base: last.record, left_out: nothingLeftOut }
+    const known = last?.rules === text && bases.includes(last.record) ? last : null
+    const changed = known ? await writers.mayHaveChanged() : 'all'
     const mark = writers.mark()
-    const scan = await scanner.scan(rules, bases)
+    if (known && (await isSame(known.record, rules, changed))) {
+      if (changed !== 'nothing') writers.recorded(mark)
+      return { handle: null, base: known.record, left_out: known.left_out }
+    }
+    const scan = await scanner.scan(rules, bases, changed === 'hidden' ? 'hidden' : 'all')
     const left_out = { paths: scan.leftOut.paths.slice(0, maxLeftOutPaths), count: scan.leftOut.count }
     if (scan.base !== null && scan.gone.length + scan.came.length === 0) {
       await scan[Symbol.asyncDispose]()
       writers.recorded(mark)
-      last = { record: scan.base, rules: text }
+      last = { record: scan.base, rules: text, left_out }
       return { handle: null, base: scan.base, left_out }
     }
-    open = { handle: randomUUID(), scan, mark, rules: text, reading: null, cancel: () => {} }
+    open = { handle: randomUUID(), scan, mark, rules: text, left_out, reading: null, cancel: () => {} }
     touch(open)
     return { handle: open.handle, base: scan.base, left_out }
+  }
+
+  async function isSame(record: string, rules: HistoryRules, changed: Changed): Promise<boolean> {
+    if (changed === 'hidden') return scanner.isHiddenAsIn(record, rules)
+    return changed === 'nothing'
   }
 
   function touch(each: Open): void {
@@ -180,10 +196,10 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
       return { parts }
     },
     async commit(handle, record) {
-      const { scan, mark, rules } = find(handle)
+      const { scan, mark, rules, left_out } = find(handle)
       await scan.commit(record)
       writers.recorded(mark)
-      last = { record, rules }
+      last = { record, rules, left_out }
       await close(handle)
     },
     close,

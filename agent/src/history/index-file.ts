@@ -3,8 +3,8 @@ import { isObject, textAt } from '../kit/json.ts'
 import { replaceFile } from './durable.ts'
 import type { Listing } from './listing.ts'
 
-/** What the platform has of this workspace: the listing of a record. */
-export type Index = { record: string; listing: Listing }
+/** What the platform has of this workspace: the listing of a record. `hiddenBytes`: length of its hidden part. */
+export type Index = { record: string; listing: Listing; hiddenBytes: number }
 
 /** Returns null for a missing or damaged file; then everything is recorded again. */
 export async function readIndex(file: string): Promise<Index | null> {
@@ -18,11 +18,14 @@ export async function readIndex(file: string): Promise<Index | null> {
   const record = isObject(header) ? textAt(header, 'record') : null
   const listing = bytes.subarray(end + 1)
   if (!record || !isObject(header) || header.bytes !== listing.length) return null
-  return { record, listing }
+  // Indexes of earlier releases are not in parts.
+  const hiddenBytes = typeof header.hidden_bytes === 'number' ? header.hidden_bytes : 0
+  return { record, listing, hiddenBytes }
 }
 
-export function writeIndex(file: string, { record, listing }: Index): Promise<void> {
-  return replaceFile(file, [`${JSON.stringify({ record, bytes: listing.length })}\0`, listing])
+export function writeIndex(file: string, { record, listing, hiddenBytes }: Index): Promise<void> {
+  const header = { record, bytes: listing.length, hidden_bytes: hiddenBytes }
+  return replaceFile(file, [`${JSON.stringify(header)}\0`, listing])
 }
 
 function parse(text: string): unknown {

@@ -9,6 +9,12 @@ import type { Identities } from '../processes/identity.ts'
  */
 export type Listing = Buffer
 
+/**
+ * A listing is in two parts. `hidden` is everything at the top of the workspace whose name starts with a dot, such as
+ * the folders of the CLIs, with the workspace's own line first; `rest` is everything else.
+ */
+export type ListingParts = { hidden: Buffer; rest: Buffer }
+
 /** A line of an entry that is part of the record. */
 export type Listed = HistoryEntry & {
   inode: bigint
@@ -39,9 +45,35 @@ export async function listWorkspace(
   rules: HistoryRules,
   identities: Identities,
 ): Promise<Listing> {
-  const listing = await find(home, expressionOf(rules), identities)
+  const { hidden, rest } = await listParts(home, rules, identities)
+  return Buffer.concat([hidden, rest])
+}
+
+/** Like `listWorkspace`. If `rest` is given, only the hidden part is listed. */
+export async function listParts(
+  home: string,
+  rules: HistoryRules,
+  identities: Identities,
+  rest?: Buffer,
+): Promise<ListingParts> {
+  const restOf = ['-xdev', '-path', '.', '-o', '-path', './.*', '-prune', '-o', ...expressionOf(rules)]
+  const parts = await Promise.all([
+    listHidden(home, rules, identities),
+    rest ?? find(home, restOf, identities),
+  ])
+  if (parts[0].length + parts[1].length > maxListingBytes) throw tooManyFiles()
+  return { hidden: parts[0], rest: parts[1] }
+}
+
+export async function listHidden(home: string, rules: HistoryRules, identities: Identities): Promise<Buffer> {
+  const hidden = ['-xdev', '-path', './[!.]*', '-prune', '-o', ...expressionOf(rules)]
+  const listing = await find(home, hidden, identities)
   if (listing.length === 0) throw new LinkFault('io_error', 'The workspace could not be listed.')
   return listing
+}
+
+function tooManyFiles(): LinkFault {
+  return new LinkFault('io_error', 'The workspace has too many files for its history.')
 }
 
 /** Returns the paths of folders with this inode. */
@@ -77,8 +109,7 @@ async function find(home: string, expression: string[], identities: Identities):
     child.once('error', () => resolve(null))
     child.once('close', resolve)
   })
-  if (size > maxListingBytes)
-    throw new LinkFault('io_error', 'The workspace has too many files for its history.')
+  if (size > maxListingBytes) throw tooManyFiles()
   // 1: an entry vanished while it was listed.
   if (code !== 0 && code !== 1) throw new LinkFault('io_error', 'The workspace could not be listed.')
   return Buffer.concat(chunks, size)
@@ -89,7 +120,6 @@ function expressionOf({ patterns, max_file_bytes }: HistoryRules): string[] {
   const leftOut = (reason: LeftOutReason) => ['-printf', `x ${reason} %P\\0`]
   const entry = '%y %m %U %s %b %C@ %i %P\\0'
   return [
-    '-xdev',
     ...[...any([...platformPaths, `${stagePrefix}*`].map((path) => ['-path', `./${path}`])), '-prune', '-o'],
     ...(patterns.length === 0 ? [] : [...any(patterns.map(testOf)), '-prune', ...leftOut('rule'), '-o']),
     ...['-type', 'd', '(', '!', '-readable', '-o', '!', '-executable', ')', '-prune'],

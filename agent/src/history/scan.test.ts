@@ -18,14 +18,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { defaultHistoryRules, historyRulesFault } from '@roost/contracts/link/history'
 import { changeTree, randomOf, readTree, type Tree } from '@roost/test-support/trees/random'
+import { systemClock } from '../kit/clock.ts'
 import { createIdentities, readIdentityFacts } from '../processes/identity.ts'
 import { makeTestHome } from '../test/home.ts'
 import { openBeneath } from './beneath.ts'
 import { compareListings } from './compare.ts'
-import { createScanner, type Scan } from './scan.ts'
+import { createScanner, type Scan, type ScannerDeps } from './scan.ts'
 
 /** Later than every change, so that no entry counts as changed in the tick of the scan. */
-const later = { now: () => Date.now() + 60_000 }
+const later: ScannerDeps['clock'] = { now: () => Date.now() + 60_000, after: () => () => {} }
 
 function setUp(clock = later) {
   const place = makeTestHome()
@@ -114,6 +115,33 @@ test('everything counts as new when the platform has another record, or the inde
   assert.deepEqual([damaged.base, damaged.came.length], [null, 2])
 })
 
+test('a scan of the hidden part finds its changes and keeps the rest of the index', async () => {
+  using t = setUp()
+  for (const folder of ['.cli/sessions', 'folder/.cli', '..odd'])
+    mkdirSync(join(t.home, folder), { recursive: true })
+  const names = ['.cli/sessions/a', '.rc', '..odd/b', 'folder/.cli/c', 'd']
+  for (const name of names) writeFileSync(join(t.home, name), '1')
+  await using first = await t.scanner.scan(defaultHistoryRules, [])
+  assert.equal(first.came.length, names.length + 6)
+  await first.commit('one')
+  assert.equal(await t.scanner.isHiddenAsIn('one', defaultHistoryRules), true)
+  assert.equal(await t.scanner.isHiddenAsIn('two', defaultHistoryRules), false)
+  for (const name of names) appendFileSync(join(t.home, name), '2')
+  assert.equal(await t.scanner.isHiddenAsIn('one', defaultHistoryRules), false)
+  writeFileSync(join(t.home, '.cli', 'new'), '')
+  rmSync(join(t.home, '.rc'))
+  const paths = (scan: Scan) => scan.came.map(({ path }) => path).sort()
+  await using hidden = await t.scanner.scan(defaultHistoryRules, ['one'], 'hidden')
+  assert.deepEqual([paths(hidden), hidden.gone], [['..odd/b', '.cli/new', '.cli/sessions/a'], ['.rc']])
+  await hidden.commit('two')
+  await using all = await t.scanner.scan(defaultHistoryRules, ['two'])
+  assert.deepEqual([paths(all), all.gone], [['d', 'folder/.cli/c'], []])
+  // Without an index of the record, everything is scanned.
+  await using other = await t.scanner.scan(defaultHistoryRules, ['three'], 'hidden')
+  assert.equal(other.base, null)
+  assert.ok(paths(other).includes('d'))
+})
+
 test('a change of content with the old size and time is found', async () => {
   using t = setUp()
   const path = join(t.home, 'a')
@@ -131,12 +159,18 @@ test('a change of content with the old size and time is found', async () => {
 })
 
 test('a file that changed in the tick of the scan, or while it was read, is looked at again', async () => {
-  using t = setUp({ now: () => Date.now() })
+  using t = setUp(systemClock)
   writeFileSync(join(t.home, 'a'), '1')
   await using first = await t.scanner.scan(defaultHistoryRules, [])
   await first.commit('one')
   await using second = await t.scanner.scan(defaultHistoryRules, ['one'])
-  assert.ok(second.came.some(({ path }) => path === 'a'))
+  const found = second.came.find(({ path }) => path === 'a')
+  assert.ok(found)
+  // Reading waits for the end of the tick.
+  await second.digest(found)
+  await second.commit('two')
+  await using third = await t.scanner.scan(defaultHistoryRules, ['two'])
+  assert.deepEqual(third.came, [])
 
   using u = setUp()
   writeFileSync(join(u.home, 'b'), '1')

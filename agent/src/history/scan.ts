@@ -17,7 +17,8 @@ import {
   encoding,
   type Listed,
   type Listing,
-  listWorkspace,
+  listHidden,
+  listParts,
   markDoubtful,
   parseLine,
   pathOfLine,
@@ -27,9 +28,11 @@ import {
 export type Scanner = {
   /**
    * `bases` are records that the platform has of this agent. If the index belongs to none of them, everything counts as
-   * new.
+   * new. `hidden`: only the hidden part of the workspace may differ from the index.
    */
-  scan(rules: HistoryRules, bases: readonly string[]): Promise<Scan>
+  scan(rules: HistoryRules, bases: readonly string[], extent?: 'all' | 'hidden'): Promise<Scan>
+  /** True if the hidden part of the workspace is as in the record, made by the same rules. False may mean unknown. */
+  isHiddenAsIn(record: string, rules: HistoryRules): Promise<boolean>
 }
 
 /** The difference to the base. The contents are read while the scan is open. */
@@ -55,22 +58,35 @@ export type ScannerDeps = {
   /** A file of this program. */
   file: string
   identities: Identities
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'after'>
 }
 
 const maxShownPaths = 1000
+const maxHeldBytes = 1024 * 1024
 /** Two changes within one tick of the kernel's clock get the same time. It ticks at least 100 times a second. */
 const tickNs = 20_000_000n
 
 export function createScanner({ home, file, identities, clock }: ScannerDeps): Scanner {
   const isOwners = (uid: number) => uid === identities.developer.uid || uid === 0
+  /** The hidden part of the last record that this program made, unless it is large. */
+  let last: { record: string; hidden: Buffer } | null = null
+
   return {
-    async scan(rules, bases) {
+    async isHiddenAsIn(record, rules) {
+      if (last?.record !== record) return false
+      return last.hidden.equals(await listHidden(home, rules, identities))
+    },
+    async scan(rules, bases, extent = 'all') {
       const beganAt = BigInt(Math.floor(clock.now())) * 1_000_000n
       const index = bases.length === 0 ? null : await readIndex(file)
       const known = index && bases.includes(index.record) ? index : null
-      const listing = await listWorkspace(home, rules, identities)
-      const { gone, came } = compareListings(known?.listing ?? Buffer.alloc(0), listing)
+      const isPart = extent === 'hidden' && known !== null && known.hiddenBytes > 0
+      const knownRest = isPart ? known.listing.subarray(known.hiddenBytes) : undefined
+      const { hidden, rest } = await listParts(home, rules, identities, knownRest)
+      const listing = Buffer.concat([hidden, rest])
+      const { gone, came } = isPart
+        ? compareListings(known.listing.subarray(0, known.hiddenBytes), hidden)
+        : compareListings(known?.listing ?? Buffer.alloc(0), listing)
       const listed = new Map<string, Listed & { at: number }>()
       for (const { line, at } of came) {
         const entry = parseLine(line, isOwners)
@@ -80,7 +96,7 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
       for (const { path, changed } of listed.values()) if (changed >= beganAt - tickNs) unsettled.add(path)
       const earlier = earlierPaths(gone)
       const opened = await openBeneath(home)
-      const content = (entry: HistoryEntry) => read(opened, listed, unsettled, entry)
+      const content = (entry: HistoryEntry) => read(opened, { listed, unsettled, clock }, entry)
       return {
         base: known?.record ?? null,
         gone: gone
@@ -93,7 +109,9 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
         digest: (entry) => digestOf(entry, content(entry)),
         async commit(record) {
           for (const path of unsettled) markDoubtful(listing, listed.get(path)?.at ?? 0)
-          await writeIndex(file, { record, listing })
+          await writeIndex(file, { record, listing, hiddenBytes: hidden.length })
+          const isSmall = hidden.length <= maxHeldBytes
+          last = isSmall ? { record, hidden: Buffer.from(listing.subarray(0, hidden.length)) } : null
         },
         [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
       }
@@ -119,10 +137,16 @@ function earlierPaths(gone: readonly string[]): Map<string, string> {
   return paths
 }
 
+type Reading = {
+  listed: ReadonlyMap<string, Listed>
+  /** Paths whose content may change without a new time, or was not read completely. */
+  unsettled: Set<string>
+  clock: ScannerDeps['clock']
+}
+
 async function* read(
   opened: Beneath,
-  listed: ReadonlyMap<string, Listed>,
-  unsettled: Set<string>,
+  { listed, unsettled, clock }: Reading,
   { path, kind }: HistoryEntry,
 ): AsyncGenerator<Buffer> {
   if (kind === 'link') {
@@ -131,7 +155,8 @@ async function* read(
   }
   const known = listed.get(path)
   if (!known) throw new Error('The path is not part of the scan.')
-  const wasUnsettled = unsettled.has(path)
+  // A change from now on has a later time.
+  const isPast = await tickPassed(known.changed, clock)
   // Unless it is read completely.
   unsettled.add(path)
   await using file = await opened.open(path)
@@ -146,7 +171,15 @@ async function* read(
   const after = await stateOf(file, opened.device)
   const isSettled =
     before.inode === known.inode && [before, after].every(({ changed }) => changed === known.changed)
-  if (isSettled && !wasUnsettled) unsettled.delete(path)
+  if (isSettled && isPast) unsettled.delete(path)
+}
+
+/** Waits for the end of the tick of a change. Returns false for a time in the future. */
+async function tickPassed(changed: bigint, clock: ScannerDeps['clock']): Promise<boolean> {
+  const restMs = () => Number(changed + tickNs) / 1e6 - clock.now()
+  if (restMs() > 2 * Number(tickNs / 1_000_000n)) return false
+  while (restMs() >= 0) await new Promise<void>((resolve) => clock.after(Math.ceil(restMs()) + 1, resolve))
+  return true
 }
 
 /** Throws for anything but a file of the workspace's own file system. */

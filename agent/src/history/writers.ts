@@ -1,7 +1,7 @@
 import { developerId, type Identities } from '../processes/identity.ts'
 import { processesOf } from '../processes/tree.ts'
 
-/** Whether anything may have written to the workspace since the last record. If not, the scan is skipped. */
+/** What may have changed in the workspace since the last record, so that scans are skipped or cover a part. */
 export type Writers = {
   /** Called before a turn, terminal or file call starts that may write. */
   began(): void
@@ -13,21 +13,39 @@ export type Writers = {
   mark(): Mark
   /** The scan that started at this mark was recorded. */
   recorded(mark: Mark): void
-  mayHaveWritten(): Promise<boolean>
+  mayHaveChanged(): Promise<Changed>
 }
 
-export type Mark = { writes: number; isQuiet: boolean }
+/** `hidden`: the hidden part of the workspace, see `ListingParts`. */
+export type Changed = 'nothing' | 'hidden' | 'all'
 
-/** `running` returns the processes of users who may write. */
+export type Mark = { writes: number; running: Changed }
+
+export type WriterProcesses = {
+  /** Processes of users who may write, without `except` if the workspace's owner runs them. */
+  running(except: readonly number[]): number[]
+  /** CLIs that wait for the next message of their conversation: they write to their own folders, which are hidden. */
+  idle(): number[]
+}
+
 export function createWriters(
   identities: Pick<Identities, 'canSwitch'>,
-  running: () => number[] = () => processesOf((uid) => uid >= developerId),
+  idle: WriterProcesses['idle'],
+  running: WriterProcesses['running'] = (except) =>
+    processesOf((uid, pid) => uid >= developerId && !(uid === developerId && except.includes(pid))),
 ): Writers {
   let active = 0
   let mayLogIn = false
   /** Counts starts and ends. */
   let writes = 0
-  let recordedWrites = -1
+  /** `all`: the next scan covers everything. */
+  let recorded: Mark = { writes: 0, running: 'all' }
+
+  function ofProcesses(): Changed {
+    const waiting = idle()
+    if (running(waiting).length > 0) return 'all'
+    return waiting.length > 0 ? 'hidden' : 'nothing'
+  }
 
   return {
     began() {
@@ -43,15 +61,17 @@ export function createWriters(
       if (mayLogIn && !isAllowed) writes += 1
       mayLogIn = isAllowed
     },
-    // A process that a turn left behind may write between two scans.
-    mark: () => ({ writes, isQuiet: active === 0 && !mayLogIn && running().length === 0 }),
+    // What runs during a scan may write between it and the next one.
+    mark: () => ({ writes, running: active > 0 || mayLogIn ? 'all' : ofProcesses() }),
     recorded(mark) {
-      recordedWrites = mark.isQuiet ? mark.writes : -1
+      recorded = mark
     },
-    async mayHaveWritten() {
+    async mayHaveChanged() {
       // With one Unix user, the processes of turns cannot be told from those of the container.
-      if (active > 0 || mayLogIn || writes !== recordedWrites) return true
-      return !(await identities.canSwitch()) || running().length > 0
+      if (active > 0 || mayLogIn || writes !== recorded.writes || !(await identities.canSwitch()))
+        return 'all'
+      const both = [recorded.running, ofProcesses()]
+      return both.includes('all') ? 'all' : both.includes('hidden') ? 'hidden' : 'nothing'
     },
   }
 }

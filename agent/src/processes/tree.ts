@@ -112,11 +112,11 @@ function descendsFrom(pid: number, ancestors: number[]): boolean {
   return false
 }
 
-/** Returns the living processes whose real uid fits, without this program. */
-export function processesOf(isUser: (uid: number) => boolean): number[] {
+/** Returns the living processes whose real uid and process id fit, without this program. */
+export function processesOf(isSought: (uid: number, pid: number) => boolean): number[] {
   return livingProcesses().filter((pid) => {
     const uid = /^Uid:\s+(\d+)\s/m.exec(read(pid, 'status')?.toString('latin1') ?? '')?.[1]
-    return uid !== undefined && isUser(Number(uid))
+    return uid !== undefined && isSought(Number(uid), pid)
   })
 }
 

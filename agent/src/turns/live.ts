@@ -15,6 +15,8 @@ export type LivePool = {
   dropAll(): void
   configure(limits: { limit: number; idleMs: number }): void
   size(): number
+  /** Process ids. */
+  pids(): number[]
   close(): Promise<void>
 }
 
@@ -91,6 +93,7 @@ export function createLivePool(clock: Clock): LivePool {
       trim()
     },
     size: () => idle.size,
+    pids: () => [...idle.values()].map(({ owned }) => owned.process.pid),
     async close() {
       for (const [sessionId] of idle) void end(sessionId)
       await Promise.all(ending)

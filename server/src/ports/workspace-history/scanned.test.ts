@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { changeTree, randomOf, readTree, type Tree } from '@roost/test-support/trees/random'
 import { createScanner } from '../../../../agent/src/history/scan.ts'
+import { systemClock } from '../../../../agent/src/kit/clock.ts'
 import { createIdentities, readIdentityFacts } from '../../../../agent/src/processes/identity.ts'
 import { openGitStore } from './git-store.ts'
 import type { WorkspaceHistory } from './port.ts'
@@ -22,7 +23,7 @@ test('what the agent program scans reads back byte-equal from the store', async 
         home,
         file: join(root, `index-${seed}`),
         identities: createIdentities(readIdentityFacts(statSync(home))),
-        clock: { now: () => Date.now() },
+        clock: systemClock,
       })
       const random = randomOf(seed)
       let base: string | null = null

@@ -14,7 +14,11 @@ export function linkWorkspace(link: FakeAgentLink, agentId: string, over: FakeAn
   const root = mkdtempSync(join(tmpdir(), 'roost-linked-workspace-'))
   const home = join(root, 'home')
   mkdirSync(home)
-  const writers = createWriters({ canSwitch: async () => true }, () => [])
+  const writers = createWriters(
+    { canSwitch: async () => true },
+    () => [],
+    () => [],
+  )
   const index = join(root, 'index')
   const identities = createIdentities(readIdentityFacts(statSync(home)))
   const history = createHistory({
@@ -23,7 +27,7 @@ export function linkWorkspace(link: FakeAgentLink, agentId: string, over: FakeAn
       file: index,
       identities,
       // Later than every change, so that no entry counts as changed in the tick of the scan.
-      clock: { now: () => Date.now() + 60_000 },
+      clock: { now: () => Date.now() + 60_000, after: () => () => {} },
     }),
     writers,
     mayLogIn: async () => false,
