@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { maskPiece, maskText } from './mask-secrets.ts'
+import { maskEnd, maskPiece, maskText } from './mask-secrets.ts'
 
 /** Masks a text in pieces of `length`; returns the masked text and the held rest. */
 function inPieces(text: string, length: number, secrets: string[]) {
@@ -44,4 +44,15 @@ test('only a possible beginning of a secret is held back', () => {
 test('overlapping secrets are not split', () => {
   const secrets = ['12345678ab', 'abcdefgh']
   assert.deepEqual(maskPiece('x 12345678ab', secrets), { masked: 'x ', held: '12345678ab' })
+})
+
+test('the end of a text shows no part of a secret, wherever it begins', () => {
+  const secrets = ['svc_mcp_abcdefgh', 'abcdefgh', 'pass"word']
+  const text = `svc_mcp_abcdefgh, abcdefgh and ${JSON.stringify('pass"word')}.`
+  for (let at = 1; at <= text.length; at += 1) {
+    const masked = maskEnd(text.slice(at), secrets)
+    assert.ok(maskText(text, secrets).endsWith(masked), `${at}: ${masked}`)
+  }
+  assert.equal(maskEnd('fgh, and more', secrets), ', and more')
+  assert.equal(maskEnd('plain', []), 'plain')
 })

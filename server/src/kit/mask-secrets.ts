@@ -18,6 +18,21 @@ export function maskPiece(text: string, secrets: readonly string[]): { masked: s
   return { masked: maskText(text.slice(0, end), secrets), held: text.slice(end) }
 }
 
+/** Masks the end of a longer text. What may be the end of a secret at its beginning is removed. */
+export function maskEnd(text: string, secrets: readonly string[]): string {
+  const forms = secrets.filter(isLongEnough).flatMap(allForms)
+  let start = Math.max(0, ...forms.map((form) => endingAt(text, form)))
+  // A complete secret there is removed as a whole.
+  for (let before = -1; before !== start; ) {
+    before = start
+    for (const form of forms) {
+      const at = text.lastIndexOf(form, start - 1)
+      if (start > 0 && at >= 0 && at + form.length > start) start = at + form.length
+    }
+  }
+  return maskText(text.slice(start), secrets)
+}
+
 /** Returns the length of the text that cannot be part of an unfinished secret. */
 function settledLength(text: string, forms: readonly string[]): number {
   let end = Math.min(text.length, ...forms.map((form) => beginningAt(text, form)))
@@ -38,6 +53,13 @@ function beginningAt(text: string, form: string): number {
   let at = text.indexOf(first, Math.max(0, text.length - form.length + 1))
   while (at >= 0 && !form.startsWith(text.slice(at))) at = text.indexOf(first, at + 1)
   return at < 0 ? text.length : at
+}
+
+/** Returns where `form` may end that began before the text; 0 if it does not. */
+function endingAt(text: string, form: string): number {
+  for (let length = Math.min(form.length - 1, text.length); length > 0; length -= 1)
+    if (text.startsWith(form.slice(-length))) return length
+  return 0
 }
 
 function maskForms(text: string, secrets: readonly string[], formsOf: (secret: string) => string[]): string {

@@ -12,7 +12,7 @@ import { callerUser, type Users } from '../../identity/users/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
-import { maskText } from '../../kit/mask-secrets.ts'
+import { maskEnd, maskText } from '../../kit/mask-secrets.ts'
 import { type AgentLink, LinkFault } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -358,7 +358,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       result = { exit_code: null, timed_out: !isFinalFault, output, truncated: false, duration_ms: 0 }
     }
     const secrets = await deps.secretsOf(attempt.agent_id ?? '')
-    const masked = { ...result, output: maskText(result.output, secrets) }
+    const mask = result.truncated ? maskEnd : maskText
+    const masked = { ...result, output: mask(result.output, secrets) }
     await moveAttempt(set, attempt, { status: 'done', check_result: JSON.stringify(masked) })
     return true
   }
