@@ -108,7 +108,7 @@ function Files({ agent, record, isOwner }: Props & { isOwner: boolean }) {
   return (
     <div className="flex min-w-0 flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
-        <h3 className="min-w-0 flex-1 break-all font-medium text-sm">
+        <h3 className="min-w-0 grow basis-56 break-words font-medium text-sm">
           Files at this record{folder.path !== '' && `: ${visibleName(folder.path)}`}
         </h3>
         {folder.path !== '' && (
