@@ -12,6 +12,8 @@ export type Api = {
   readonly namespace: string
   /** Address from which this process reaches the API server; null before the first response. */
   readonly ownAddress: string | null
+  /** Aborts when this client is closed, so that nobody waits for changes any longer. */
+  readonly closed: AbortSignal
   version(signal?: AbortSignal): Promise<{ gitVersion: string }>
   get<T>(kind: Kind, name: string, options?: ReadOptions): Promise<T>
   /** All objects that match; the resource version is the one to watch from. */
@@ -94,6 +96,7 @@ export function createApi(connection: Connection, options: ApiOptions): Api {
   const { namespace } = options
   const clock = options.clock ?? systemClock
   const timeoutMs = options.timeoutMs ?? requestMs
+  const closing = new AbortController()
   let ownAddress: string | null = null
   let agents: { of: string; requests: Agent; streams: Agent } | null = null
 
@@ -295,7 +298,9 @@ export function createApi(connection: Connection, options: ApiOptions): Api {
         },
         { idleMs: idleSeconds * 1000, onOpen },
       ),
+    closed: closing.signal,
     close() {
+      closing.abort()
       agents?.requests.destroy()
       agents?.streams.destroy()
       agents = null

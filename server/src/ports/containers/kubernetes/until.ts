@@ -18,7 +18,7 @@ export type UntilOptions = {
 
 /**
  * Calls `decide` with the selected objects, as listed and after each change, until it returns a value. Returns null
- * after `seconds`. Lists again after an interruption; throws if the API never answered or refuses.
+ * after `seconds`, or when the client is closed. Lists again after an interruption; throws if the API never answered or refuses.
  */
 export async function untilObjects<T extends Entry, Result>(
   api: Api,
@@ -27,7 +27,7 @@ export async function untilObjects<T extends Entry, Result>(
   options: UntilOptions,
   decide: (seen: Seen<T>[]) => Result | null,
 ): Promise<Result | null> {
-  const deadline = AbortSignal.timeout(options.seconds * 1000)
+  const deadline = AbortSignal.any([AbortSignal.timeout(options.seconds * 1000), api.closed])
   const seen = new Map<string, Seen<T>>()
   let act = options.act
   for (let attempt = 0; ; attempt += 1) {
