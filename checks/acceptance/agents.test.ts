@@ -289,6 +289,7 @@ describe('renaming', () => {
 
 describe('ending runs', () => {
   test('stopping cancels the running turn; queued turns run after the next start', async () => {
+    await post('/qa-plain/start')
     const running = await beginTurn(platform, 'qa-plain', '[[sleep:60]]')
     await untilExecution(platform, 'qa-plain', running.id, isSpawned)
     const waiting = await beginTurn(platform, 'qa-plain', 'later [[reply:at last]]')

@@ -155,7 +155,7 @@ test('enforce is refused on a cluster that does not enforce network policies', {
 }, async () => {
   const put = await egress('PUT', '', { mode: 'enforce' })
   assert.equal(put.json.error, 'option_not_offered', put.text)
-  assert.match(put.json.message, /network polic/i)
+  assert.match(put.json.detail, /network polic/i)
   assert.notEqual((await egress('GET')).json.mode, 'enforce')
 })
 

@@ -31,7 +31,8 @@ export async function mustExecIn(agent: string, { user, command }: Program): Pro
   const client = kubectl()
   if (!client)
     return outputOf('docker', ['exec', ...(user ? ['-u', user] : []), `agent-${agent}`, ...command])
-  const as = user ? ['setpriv', '--reuid', user, '--regid', user, '--init-groups'] : []
+  const home = user === 'root' ? '/root' : `/home/${user}`
+  const as = user ? ['env', `HOME=${home}`, 'setpriv', '--reuid', user, '--regid', user, '--init-groups'] : []
   return outputOf(client, ['exec', await podOf(agent), '-c', 'agent', '--', ...as, ...command])
 }
 

