@@ -79,7 +79,7 @@ for (const runtime of ['claude-code', 'gemini-cli', 'codex'] as const) {
       for (const victim of victims) assert.deepEqual(await effects(victim), nothing, victim.id)
       assert.match(
         await transcriptOf(owner),
-        /Ignored, because somebody other than the owner may have changed it: [^"]*\.env/,
+        /Ignored, because somebody other than the owner may have changed them: [^"]*\.env/,
       )
     })
 

@@ -159,7 +159,7 @@ async function obeyedBy({ isPrivate }: TurnPlace, files: OwnersFiles): Promise<S
 }
 
 function ignoredNotice(paths: readonly string[]): string {
-  return `Ignored, because somebody other than the owner may have changed it: ${paths.join(', ')}. The owner can delete or replace it.`
+  return `Ignored, because somebody other than the owner may have changed them: ${paths.join(', ')}. The owner can delete them and then write them anew.`
 }
 
 const hookOnly =
