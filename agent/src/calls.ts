@@ -218,6 +218,7 @@ function historyCalls(history: CallDeps['history']): Pick<Handlers, HistoryCall>
       (await history()).scan(
         rulesOf(objectAt(message, 'rules')),
         listAt(message, 'bases').filter((base) => typeof base === 'string'),
+        message.full === true,
       ),
     'history.page': async (message) => (await history()).page(handle(message), count(message, 'offset')),
     'history.digest': async (message) => (await history()).digest(handle(message), count(message, 'at')),

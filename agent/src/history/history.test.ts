@@ -21,12 +21,12 @@ function setUp() {
   // Later than every change, so that no entry counts as changed in the tick of the scan.
   const later = { now: () => Date.now() + 60_000, after: () => () => {} }
   const clock = createFakeClock()
+  const facts = { mayLogIn: false, waitingClis: [] as number[] }
   const writers = createWriters(
     { canSwitch: async () => true },
-    () => [],
+    () => facts.waitingClis,
     () => [],
   )
-  const facts = { mayLogIn: false }
   const history = createHistory({
     scanner: createScanner({ home: place.home, file: join(place.root, 'index'), identities, clock: later }),
     ...{ writers, clock, mayLogIn: async () => facts.mayLogIn },
@@ -146,6 +146,26 @@ test('without a writer since the record nothing is listed, unless the rules or t
   assert.equal((await t.scan(['two'])).base, null)
   t.facts.mayLogIn = true
   assert.notEqual((await t.scan(['one'])).handle, null)
+})
+
+test('while only a CLI waits, runs get a scan of hidden paths, and everything else a full one', async () => {
+  using t = setUp()
+  writeFileSync(join(t.home, 'a'), 'a')
+  t.facts.waitingClis = [17]
+  await t.history.commit(await open(t), 'one')
+  writeFileSync(join(t.home, 'b'), 'b')
+  assert.equal((await t.scan(['one'])).handle, null)
+  const full = await t.history.scan(defaultHistoryRules, ['one'], true)
+  assert.deepEqual(
+    pull(t, full.handle ?? '').came.map(({ path }) => path),
+    ['b'],
+  )
+  writeFileSync(join(t.home, '.state'), '')
+  const hidden = await open(t, ['one'])
+  assert.deepEqual(
+    pull(t, hidden).came.map(({ path }) => path),
+    ['.state'],
+  )
 })
 
 test('a scan without a difference is over, and counts as recorded', async () => {

@@ -19,7 +19,7 @@ import type { Changed, Mark, Writers } from './writers.ts'
 
 /** The platform's requests about the history of this workspace. There is one scan at a time. */
 export type History = {
-  scan(rules: HistoryRules, bases: readonly string[]): Promise<HistoryScanAnswer>
+  scan(rules: HistoryRules, bases: readonly string[], isFull?: boolean): Promise<HistoryScanAnswer>
   page(handle: string, offset: number): HistoryPageAnswer
   digest(handle: string, at: number): Promise<HistoryDigestAnswer>
   read(handle: string, at: readonly number[], offset: number): Promise<HistoryReadAnswer>
@@ -60,12 +60,17 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
   /** What was recorded last, for scans that can be skipped. */
   let last: { record: string; rules: string; left_out: HistoryScanAnswer['left_out'] } | null = null
 
-  async function begin(rules: HistoryRules, bases: readonly string[]): Promise<HistoryScanAnswer> {
+  async function begin(
+    rules: HistoryRules,
+    bases: readonly string[],
+    isFull: boolean,
+  ): Promise<HistoryScanAnswer> {
     await close()
     writers.allowLogins(await mayLogIn())
     const text = JSON.stringify(rules)
     const known = last?.rules === text && bases.includes(last.record) ? last : null
-    const changed = known ? await writers.mayHaveChanged() : 'all'
+    const possible = known ? await writers.mayHaveChanged() : 'all'
+    const changed = isFull && possible === 'hidden' ? 'all' : possible
     const mark = writers.mark()
     if (known && (await isSame(known.record, rules, changed))) {
       if (changed !== 'nothing') writers.recorded(mark)
@@ -153,8 +158,8 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
   }
 
   return {
-    scan(rules, bases) {
-      const next = listing.then(() => begin(rules, bases))
+    scan(rules, bases, isFull = false) {
+      const next = listing.then(() => begin(rules, bases, isFull))
       listing = next.catch(() => {})
       return next
     },

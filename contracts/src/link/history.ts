@@ -65,7 +65,13 @@ export const maxLeftOutPaths = 100
  * Compares the workspace with one of these records, newest first. An agent has one scan at a time: a newer one closes
  * it, as does the end of the link.
  */
-export type HistoryScan = { t: 'history.scan'; rules: HistoryRules; bases: readonly string[] }
+export type HistoryScan = {
+  t: 'history.scan'
+  rules: HistoryRules
+  bases: readonly string[]
+  /** Nothing is assumed about waiting CLIs: what a restore or a fork replaces must be in the record. */
+  full?: boolean
+}
 export type HistoryScanAnswer = {
   /** Null: nothing differs from the base. */
   handle: string | null

@@ -79,7 +79,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     const scan = await link.call(
       agentId,
       'history.scan',
-      { rules, bases: known },
+      { rules, bases: known, full: !isAroundRun(request) },
       { signal, timeoutSeconds: scanSeconds },
     )
     if (scan.base !== null ? !known.includes(scan.base) : scan.handle === null)
@@ -168,6 +168,10 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     inTurn: <T>(agentId: string, work: (make: Make) => Promise<T>): Promise<T> =>
       turns(agentId, () => work((request) => make(agentId, request))),
   }
+}
+
+function isAroundRun({ reason }: RecordRequest): boolean {
+  return ['before_run', 'after_run'].includes(reason())
 }
 
 function mayShare({ reason, sourceId, mayShare = false }: RecordRequest): boolean {

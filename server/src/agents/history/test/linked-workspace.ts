@@ -46,7 +46,7 @@ export function linkWorkspace(link: FakeAgentLink, agentId: string, over: FakeAn
   })
   const answers: FakeAnswers = {
     ...(createRestoreCalls(async () => restores) as unknown as FakeAnswers),
-    'history.scan': ({ rules, bases }) => history.scan(rules, bases),
+    'history.scan': ({ rules, bases, full }) => history.scan(rules, bases, full),
     'history.page': async ({ handle, offset }) => history.page(handle, offset),
     'history.digest': ({ handle, at }) => history.digest(handle, at),
     'history.read': ({ handle, at, offset }) => history.read(handle, at, offset),
