@@ -37,7 +37,6 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
   const store = historyStore(db)
   /** Stored records without a row, found by the last run: the row of a new record follows its content. */
   let orphans = new Set<string>()
-  let hasRemoved = true
 
   async function remove(limit: number, filter: { agentId?: string; before?: string }): Promise<number> {
     const found = await store.removable({ ...filter, limit })
@@ -48,7 +47,6 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
         .map(({ id }) => id)
       await history.remove(storeName(agentId), ids)
     }
-    hasRemoved ||= removed.size > 0
     return removed.size
   }
 
@@ -92,6 +90,11 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       if (agent) await tell(agent, use)
     }
     let use = await uses.measureAll()
+    // What nothing needs any more must not cost anybody a record.
+    if (isAbove(use, historyWarningShare) && (await history.isCollectDue())) {
+      await history.collect()
+      use = await uses.measureAll()
+    }
     if (isAbove(use, historyWarningShare)) {
       while (isAbove(use, historyKeepShare) && !signal.aborted) {
         if ((await remove(await stepOf({}), {})) === 0) break
@@ -107,17 +110,13 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     const stored = await history.records()
     const existing = await existingOf(stored.map(({ record }) => record))
     const found = stored.filter(({ record }) => !existing.has(record))
-    for (const { agent, record } of found.filter(({ record }) => orphans.has(record))) {
+    for (const { agent, record } of found.filter(({ record }) => orphans.has(record)))
       await history.remove(agent, [record])
-      hasRemoved = true
-    }
     // The agent's row was deleted in one step, so nothing of it will come.
     const known = new Set(await store.agents())
     for (const { agent, record } of found)
-      if (!known.has(agentIdOf(agent)) && !(await agentRecords.byId(agentIdOf(agent)))) {
+      if (!known.has(agentIdOf(agent)) && !(await agentRecords.byId(agentIdOf(agent))))
         await history.remove(agent, [record])
-        hasRemoved = true
-      }
     orphans = new Set(found.map(({ record }) => record))
   }
 
@@ -144,9 +143,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       deadlineSeconds: 3600,
       async run() {
         await removeOrphans()
-        if (!hasRemoved) return
-        hasRemoved = false
-        await history.collect()
+        if (await history.isCollectDue()) await history.collect()
       },
     },
   ]

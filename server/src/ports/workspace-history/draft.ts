@@ -29,6 +29,8 @@ export type DraftDeps = {
   /** Tree of the base; null for none. */
   base: string | null
   maxBytes: number
+  /** Called after git was killed in the middle of its work. */
+  discarded(): void
 }
 
 /** `commit` returns the bytes that were received. */
@@ -47,7 +49,15 @@ const maxHeldBytes = 1024 * 1024
 const entryBytes = 64
 
 /** One `git fast-import`: its pack and the record's reference appear when it ends. */
-export function openDraft({ git, objects, incoming, agent, base, maxBytes }: DraftDeps): OpenDraft {
+export function openDraft({
+  git,
+  objects,
+  incoming,
+  agent,
+  base,
+  maxBytes,
+  discarded,
+}: DraftDeps): OpenDraft {
   const importer = git.start(['fast-import', '--quiet', '--done', '--depth=0'], 'shared')
   const stored = createFolders(objects, base)
   const folders = new Map<string, OpenFolder>()
@@ -90,9 +100,14 @@ export function openDraft({ git, objects, incoming, agent, base, maxBytes }: Dra
     return false
   }
 
+  /** Drops what was changed at this path and below. Parents of an opened folder are open, too. */
   function forget(path: string): void {
-    for (const each of [...folders.keys()]) if (isBelow(each, path)) folders.delete(each)
-    for (const each of [...placed]) if (isBelow(each, path)) placed.delete(each)
+    placed.delete(path)
+    const opened = folders.get(path)
+    folders.delete(path)
+    for (const { name, kind } of opened?.children.values() ?? [])
+      if (kind === 'folder') forget(joined(path, name))
+      else placed.delete(joined(path, name))
   }
 
   async function place(entry: HistoryEntry, content: string): Promise<void> {
@@ -255,6 +270,7 @@ export function openDraft({ git, objects, incoming, agent, base, maxBytes }: Dra
       isEnded = true
       importer.kill()
       await importer.ended
+      discarded()
     },
   }
 }
@@ -270,8 +286,4 @@ function line(start: string, path: Buffer): Buffer {
 
 function childOf({ path, kind, mode, owner, sparse }: HistoryEntry, content: string): Child {
   return { name: nameOf(path), path, kind, mode: mode & 0o7777, owner, sparse, content }
-}
-
-function isBelow(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(joined(folder, ''))
 }

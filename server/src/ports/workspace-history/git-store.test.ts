@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -330,6 +330,25 @@ test('a draft that ends early leaves the old records and nothing else', async ()
   assert.equal(sizeOf(t.repository), before)
 })
 
+test('what a discarded draft received is removed, also after a kill of the process', async () => {
+  await using t = await setUp()
+  const pack = join(t.repository, 'objects/pack')
+  const unfinished = () => readdirSync(pack).filter((name) => name.startsWith('tmp_'))
+  {
+    await using draft = await t.store.open({ agent: 'one', base: null, maxBytes: noLimit })
+    await draft.put(file('b'), bytes(digestOf('x').repeat(50_000)))
+    await until(() => unfinished().length > 0, 'git has received something')
+  }
+  await until(() => unfinished().length === 0, 'it is removed')
+  await t.store.collect()
+  assert.equal(await t.store.isCollectDue(), false)
+  writeFileSync(join(pack, 'tmp_pack_killed'), 'x')
+  const next = await t.open()
+  await until(() => unfinished().length === 0, 'it is removed')
+  assert.equal(await next.isCollectDue(), true)
+  await next.close()
+})
+
 test('retention frees what no record needs, and keeps what another one does', async () => {
   await using t = await setUp()
   const noise = (seed: string) => Array.from({ length: 2000 }, (_, index) => digestOf(seed + index)).join('')
@@ -382,6 +401,14 @@ test('twenty drafts at once, also of two processes, are all stored', async () =>
     await second.close()
   }
 })
+
+async function until(isTrue: () => boolean, what: string): Promise<void> {
+  const deadline = AbortSignal.timeout(60_000)
+  while (!isTrue()) {
+    assert.ok(!deadline.aborted, `never came true: ${what}`)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
 
 function sizeOf(folder: string): number {
   let size = 0

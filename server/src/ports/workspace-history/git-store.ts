@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
+import { access, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openContents } from './contents.ts'
 import { differencesOf } from './differences.ts'
@@ -32,7 +32,28 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
   const init = ['init', '--quiet', '--bare', '--object-format=sha256', '--template=', repository]
   await git.run(init, { lock: 'exclusive' })
   const objects = createObjects(git)
+  const due = join(folder, 'collect-due')
+  const closing = new AbortController()
+  let sweeping: Promise<void> | null = null
+  // A killed process may have left something.
+  await markDue()
+  sweep()
   const textDiff = createTextDiff(git, objects)
+
+  function sweep(): void {
+    sweeping ??= git
+      .removeUnfinished(closing.signal)
+      // A collection removes it, too.
+      .catch(markDue)
+      .catch(() => {})
+      .finally(() => {
+        sweeping = null
+      })
+  }
+
+  function markDue(): Promise<void> {
+    return writeFile(due, '')
+  }
 
   async function treeOf({ agent, record }: RecordId): Promise<string | null> {
     if (!idForm.test(agent) || !idForm.test(record)) return null
@@ -49,7 +70,10 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
     async open({ agent, base, maxBytes }) {
       if (!idForm.test(agent)) throw new UnknownRecord(agent)
       const tree = base === null ? null : await requireTree({ agent, record: base })
-      const draft = openDraft({ git, objects, incoming, agent, base: tree, maxBytes })
+      const draft = openDraft({
+        ...{ git, objects, incoming, agent, base: tree, maxBytes },
+        discarded: sweep,
+      })
       return {
         ...draft,
         async commit(record) {
@@ -169,10 +193,19 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       if (!idForm.test(agent)) return
       const valid = records.filter((record) => idForm.test(record))
       const input = valid.map((record) => `delete refs/records/${agent}/${record}\n`).join('')
-      if (input !== '') await git.run(['update-ref', '--stdin'], { input })
+      if (input === '') return
+      await markDue()
+      await git.run(['update-ref', '--stdin'], { input })
     },
 
+    isCollectDue: () =>
+      access(due).then(
+        () => true,
+        () => false,
+      ),
+
     async collect() {
+      await rm(due, { force: true })
       await git.run(['pack-refs', '--all'], { lock: 'exclusive' })
       await git.run(['repack', '-a', '-d', '-q'], { lock: 'exclusive' })
       await git.run(['prune', '--expire=now'], { lock: 'exclusive' })
@@ -181,7 +214,11 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
         if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
     },
 
-    close: () => objects.close(),
+    async close() {
+      closing.abort()
+      await sweeping
+      await objects.close()
+    },
   }
 
   async function* streamOf(name: string): AsyncGenerator<Buffer> {

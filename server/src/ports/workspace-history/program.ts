@@ -1,4 +1,8 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
 
 /** Git without any configuration of the machine. Content is from agents, so large files are never compared. */
 export type GitProgram = {
@@ -6,6 +10,8 @@ export type GitProgram = {
   start(args: readonly string[], lock?: 'shared' | 'exclusive'): GitProcess
   /** Runs git to its end and returns its output. Throws with its last errors. */
   run(args: readonly string[], options?: { input?: string; lock?: 'shared' | 'exclusive' }): Promise<Buffer>
+  /** Removes what killed processes received, as soon as no record is being made. Rejects if it cannot. */
+  removeUnfinished(signal: AbortSignal): Promise<void>
 }
 
 export type GitProcess = {
@@ -85,6 +91,10 @@ export function createGitProgram(repository: string, lockFile: string, path: str
 
   return {
     start,
+    async removeUnfinished(signal) {
+      const unfinished = [join(repository, 'objects/pack'), '-maxdepth', '1', '-name', 'tmp_*', '-delete']
+      await execute('flock', ['--exclusive', lockFile, 'find', ...unfinished], { env, cwd: '/', signal })
+    },
     async run(args, { input = '', lock } = {}) {
       const { child, ended } = start(args, lock)
       const chunks: Buffer[] = []
