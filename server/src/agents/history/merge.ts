@@ -17,21 +17,25 @@ export function mergeOf(theirs: readonly Change[], ours: readonly Change[], over
   const touched = new Set<string>()
   /** What exists on our side, and the folders above it. */
   const occupied = new Set<string>()
-  for (const [path, { after }] of our)
-    for (const each of upwards(path)) {
-      touched.add(each)
-      if (after) occupied.add(each)
-    }
+  for (const [path, { after }] of our) {
+    addUpwards(touched, path)
+    if (after) addUpwards(occupied, path)
+  }
 
+  const isNoFolder = (sides: ReadonlyMap<string, Sides>) =>
+    aboveIs((path) => {
+      const found = sides.get(path)
+      return found !== undefined && found.after?.kind !== 'folder'
+    })
+  const isWithoutFolder = { ours: isNoFolder(our), theirs: isNoFolder(their) }
   const conflicts = new Set<string>()
   for (const [path, { after }] of their) {
     const own = our.get(path)
     if (own) {
       if (!isSame(after, own.after)) conflicts.add(path)
-    } else if (after && above(path, our).some((each) => each.after?.kind !== 'folder')) conflicts.add(path)
+    } else if (after && isWithoutFolder.ours(path)) conflicts.add(path)
   }
-  for (const [path, { after }] of our)
-    if (after && above(path, their).some((each) => each.after?.kind !== 'folder')) conflicts.add(path)
+  for (const [path, { after }] of our) if (after && isWithoutFolder.theirs(path)) conflicts.add(path)
 
   function isSelected(path: string, { before, after }: Sides): boolean {
     const own = our.get(path)
@@ -44,9 +48,8 @@ export function mergeOf(theirs: readonly Change[], ours: readonly Change[], over
   const selected = new Set(
     [...their].filter(([path, sides]) => isSelected(path, sides)).map(([path]) => path),
   )
-  const paths = [...selected].filter(
-    (path) => !upwards(path).some((each) => each !== path && selected.has(each)),
-  )
+  const isCovered = aboveIs((path) => selected.has(path))
+  const paths = [...selected].filter((path) => !isCovered(path))
   return { paths, conflicts: [...conflicts].sort() }
 }
 
@@ -67,16 +70,25 @@ function sidesOf(changes: readonly Change[]): Map<string, Sides> {
   return sides
 }
 
-function upwards(path: string): string[] {
-  const all: string[] = []
-  for (let each = path; each !== ''; each = each.slice(0, Math.max(0, each.lastIndexOf('/')))) all.push(each)
-  return all
+const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+
+/** Adds a path and the folders above it. A hostile tree may be deep, so it stops at the first known one. */
+function addUpwards(paths: Set<string>, path: string): void {
+  for (let each = path; each !== '' && !paths.has(each); each = parentOf(each)) paths.add(each)
 }
 
-function above(path: string, sides: ReadonlyMap<string, Sides>): Sides[] {
-  return upwards(path)
-    .slice(1)
-    .flatMap((each) => sides.get(each) ?? [])
+/** Tells for a path whether `is` holds for any folder above it. Asks once for each folder. */
+function aboveIs(is: (path: string) => boolean): (path: string) => boolean {
+  const known = new Map<string, boolean>([['', false]])
+  return (path) => {
+    const asked: string[] = []
+    let folder = parentOf(path)
+    for (; !known.has(folder) && !is(folder); folder = parentOf(folder)) asked.push(folder)
+    const answer = known.get(folder) ?? true
+    known.set(folder, answer)
+    for (const each of asked) known.set(each, answer)
+    return answer
+  }
 }
 
 function isSame(one: StoredEntry | null, other: StoredEntry | null): boolean {
