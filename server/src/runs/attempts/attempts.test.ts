@@ -210,11 +210,12 @@ forEachDialect((_, open) => {
   test('a cancelled set keeps what has ended, a discarded one keeps nothing', async () => {
     await using t = await openWorld()
     const { world } = t
-    const id = await t.begin({ repeats: 2 })
+    const id = await t.begin({ repeats: 2, check: 'true', pick: 'best_check' })
     await t.finish(id, 1, { result: 'one' })
     await t.until(id, ({ ended }) => ended === 1)
     assert.equal((await world.request(t.owner.key, 'POST', t.path(id, '/cancel'))).status, 200)
     const done = await t.until(id, ({ status }) => status === 'done')
+    assert.equal(done.message, 'The attempts were cancelled, so none was kept.')
     assert.deepEqual(
       done.attempts.map(({ status }) => status),
       ['done', 'cancelled'],

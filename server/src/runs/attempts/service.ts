@@ -166,9 +166,18 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
     }
   }
 
+  /** Returns the number of attempts that it ended. What was stopped must not change the workspace by itself. */
+  function cancelSet(id: string): Promise<number> {
+    return db.atomically(async (tx) => {
+      const on = attemptStore(tx)
+      await on.stopPick(id, 'The attempts were cancelled, so none was kept.', now())
+      return on.cancelAttempts(id, now())
+    })
+  }
+
   async function endAll(agentId: string): Promise<void> {
     for (const set of await store.open(agentId)) {
-      await store.cancelAttempts(set.id, now())
+      await cancelSet(set.id)
       drive.soon(set.id)
     }
   }
@@ -244,7 +253,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
 
     async cancel(agent, id) {
       const set = await requireSet(agent, id)
-      if (await store.cancelAttempts(set.id, now())) drive.soon(set.id)
+      if (await cancelSet(set.id)) drive.soon(set.id)
       return view(agent, id)
     },
 

@@ -147,6 +147,19 @@ export function attemptStore(executor: Executor) {
       return Number(result.numUpdatedRows)
     },
 
+    /** From now on, no attempt of the set is chosen without a person. */
+    async stopPick(setId: string, message: string, at: string): Promise<void> {
+      await db
+        .updateTable('attempt_sets')
+        .set({ message, updated_at: at })
+        .where('id', '=', setId)
+        .where('pick', '=', 'best_check')
+        .where('kept_number', 'is', null)
+        .where('message', 'is', null)
+        .where('status', 'in', ['recording', 'working', 'done'])
+        .execute()
+    },
+
     async runs(executionIds: readonly string[]): Promise<AttemptRun[]> {
       if (executionIds.length === 0) return []
       const query = db.selectFrom('executions').select(runColumns)
