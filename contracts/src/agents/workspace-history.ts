@@ -356,7 +356,8 @@ export const getRecordArchive = endpoint({
   method: 'GET',
   path: `${recordPath}/archive`,
   summary: 'The workspace, or a folder of it, at a record as tar.gz',
-  description: 'Only the owner and admins download the whole workspace; others get folders without credentials.',
+  description:
+    'Only the owner and admins download the whole workspace; others get folders without credentials.',
   tag,
   access: { who: 'access' },
   params: RecordParams,
