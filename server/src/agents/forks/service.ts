@@ -7,7 +7,14 @@ import type { Log } from '../../ports/log.ts'
 import type { Bases } from '../bases/index.ts'
 import type { Disk } from '../disk/index.ts'
 import type { EgressService } from '../egress/index.ts'
-import { type AgentHistory, historyStore, leftOutOf, type RecordRow, reasonOf } from '../history/index.ts'
+import {
+  type AgentHistory,
+  historyStore,
+  leftOutOf,
+  type RecordRow,
+  reasonOf,
+  WorkspaceRestoring,
+} from '../history/index.ts'
 import type { AgentHooks, AgentManagement } from '../management/index.ts'
 import { type Agent, agentStore } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
@@ -88,6 +95,7 @@ export function createForks(deps: ForksDeps): ForkService {
       const signal = AbortSignal.timeout(recordMs)
       return (await history.make(source.id, { reason: () => 'demand', mayShare: true, signal })).record
     } catch (error) {
+      if (error instanceof WorkspaceRestoring) throw error
       const reason = reasonOf(error)
       const options = { cause: error }
       if (reason === null || reason === 'agent_timeout')

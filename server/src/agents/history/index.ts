@@ -7,7 +7,7 @@
 
 export type { AdoptRequest, AttemptRecords } from './adopt.ts'
 export type { RunRecording, StartedRun } from './around-runs.ts'
-export { reasonOf } from './faults.ts'
+export { reasonOf, WorkspaceRestoring } from './faults.ts'
 export type { Filled, FillRequest } from './fill.ts'
 export { createHistorySettings, type HistorySettingsService } from './history-settings.ts'
 export { createHistoryReader, type HistoryReader } from './reader.ts'

@@ -10,6 +10,7 @@ import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
 import { reasonOf } from './faults.ts'
 import { pullScan } from './pull.ts'
+import { restoreStore } from './restore-store.ts'
 import { storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import { linkWorkspace } from './test/linked-workspace.ts'
@@ -63,6 +64,23 @@ test('a record has the difference to the one before it, and what is left out', a
     { base_id: first.record.id, is_changed: 1, added: 1, changed: 2, deleted: 1, renamed: 1 },
   )
   assert.ok(record.received_bytes < 10_000, 'the moved file is not sent again')
+})
+
+test('while a restore changes the workspace, no record on demand is made', async () => {
+  await using t = await openWorld()
+  t.write('a', 'a')
+  const { record } = await t.history.make(t.id, onDemand)
+  const restore = {
+    ...{ id: 'restore', agent_id: t.id, record_id: record.id, paths: '[""]', asked_by: null, run_id: null },
+    ...{ validation_id: null, merge_base_id: null, overwrite: 0, state: 'applying' as const, reason: null },
+    ...{ message: null, added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
+    ...{ before_id: null, after_id: null, runner: 'another process', ended_at: null },
+    ...{ created_at: record.created_at, updated_at: record.created_at },
+  }
+  await restoreStore(t.world.db).insert(restore)
+  await assert.rejects(t.history.make(t.id, onDemand), { name: 'Fault', code: 'conflict' })
+  await restoreStore(t.world.db).change(restore, record.created_at, { state: 'waiting', runner: null })
+  assert.equal((await t.history.make(t.id, onDemand)).isNew, true)
 })
 
 test('without a change runs share the latest record, and a record on demand is a new one', async () => {

@@ -11,7 +11,9 @@ import {
   UnknownRecord,
   type WorkspaceHistory,
 } from '../../ports/workspace-history/port.ts'
+import { WorkspaceRestoring } from './faults.ts'
 import { InvalidAnswer, pullScan } from './pull.ts'
+import { restoreStore } from './restore-store.ts'
 import { storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
@@ -56,11 +58,18 @@ const knownBases = 5
 
 /**
  * Records the workspace of a linked agent. Without any change, runs share the latest record; other reasons always make a
- * new one. Throws what `reasonOf` names.
+ * new one. Throws what `reasonOf` names, and `WorkspaceRestoring`.
  */
 export function createMakeRecord(deps: MakeRecordDeps) {
   const { db, clock, link, history, turns } = deps
   const store = historyStore(db)
+
+  /** Runs wait for restores. Other records may be requested at any time, also by another process. */
+  async function refuseDuringRestore(agentId: string, request: RecordRequest): Promise<void> {
+    if (isAroundRun(request)) return
+    const restore = await restoreStore(db).openOf(agentId)
+    if (restore && restore.state !== 'waiting') throw new WorkspaceRestoring()
+  }
 
   /** `lost`: records whose content the store no longer has. */
   async function make(
@@ -163,7 +172,11 @@ export function createMakeRecord(deps: MakeRecordDeps) {
 
   type Make = (request: RecordRequest) => Promise<MadeRecord>
   return {
-    make: (agentId: string, request: RecordRequest) => turns(agentId, () => make(agentId, request)),
+    make: (agentId: string, request: RecordRequest) =>
+      turns(agentId, async () => {
+        await refuseDuringRestore(agentId, request)
+        return make(agentId, request)
+      }),
     /** For work during which nobody else may record the workspace. */
     inTurn: <T>(agentId: string, work: (make: Make) => Promise<T>): Promise<T> =>
       turns(agentId, () => work((request) => make(agentId, request))),

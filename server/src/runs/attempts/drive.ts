@@ -192,7 +192,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       if (closing.signal.aborted) throw error
       const reason = reasonOf(error)
       if (reason === null && ageMs(set.created_at) < basePatienceMs) throw error
-      const message = `The workspace could not be recorded: ${reason ?? 'agent_unreachable'}.`
+      const cause = error instanceof Fault ? error.message : `${reason ?? 'agent_unreachable'}.`
+      const message = `The workspace could not be recorded: ${cause}`
       log.warn({ err: error, attempt_set: set.id }, 'the base of attempts was not recorded')
       return changeSet(set, { status: 'failed', message })
     }
