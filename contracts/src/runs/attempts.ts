@@ -284,6 +284,7 @@ export const discardAttempts = endpoint({
   summary: 'Discard all attempts of a set',
   tag,
   access,
+  strict: true,
   params: SetParams,
   returns: AttemptSet,
   fails: ['agent_not_found', 'not_found', 'conflict'],
