@@ -95,6 +95,7 @@ test('headers are listed where they are read', () => {
     'createAgent',
     'createReminder',
     'executeTask',
+    'forkAgent',
     'runPlaybook',
     'runTask',
     'sendChat',
