@@ -18,7 +18,8 @@ export type UntilOptions = {
 
 /**
  * Calls `decide` with the selected objects, as listed and after each change, until it returns a value. Returns null
- * after `seconds`, or when the client is closed. Lists again after an interruption; throws if the API never answered or refuses.
+ * after `seconds`, or when the client is closed. Lists again after an interruption; throws if the API never answered or
+ * refuses.
  */
 export async function untilObjects<T extends Entry, Result>(
   api: Api,
