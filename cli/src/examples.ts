@@ -51,6 +51,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'roost history archive scout 12 --to before.tar.gz',
     'roost history restore scout 12 notes',
     'roost history pin scout 12',
+    'roost history former scout',
   ],
   open: ['roost open', 'roost open scout --tab files', 'roost open gRo3h0Ei --print'],
   cp: [

@@ -2,6 +2,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as WebStream } from 'node:stream/web'
 import {
+  discardFormerWorkspace,
+  type FormerList,
+  listFormerWorkspaces,
+  useFormerWorkspace,
+} from '@roost/contracts/agents/former-workspaces'
+import {
   getHistoryRecord,
   getHistorySettings,
   getRecordArchive,
@@ -11,6 +17,7 @@ import {
   listHistory,
   listRecordFiles,
   pinHistoryRecord,
+  putHistorySettings,
 } from '@roost/contracts/agents/workspace-history'
 import { errorOf } from '@roost/contracts/client'
 import { changeLines } from './changes.ts'
@@ -18,6 +25,8 @@ import { type CommandContext, commandGroup } from './client/client-command.ts'
 import { CommandFailed, exitCodes } from './client/exit.ts'
 import { facts, plainText, table, time } from './client/output.ts'
 import { saveFile } from './client/save-file.ts'
+import { UsageError } from './command.ts'
+import { consents, needsYes } from './terminal/ask.ts'
 import { restoreOptionLines, restoreOptions, restoreWorkspace } from './undo.ts'
 
 const recordLine = 'RECORD: the number or the id of a record, as `roost history AGENT` lists them.'
@@ -141,14 +150,71 @@ export const history = commandGroup(
     },
     pin: pinning(true, 'Keep a record until it is unpinned.'),
     unpin: pinning(false, 'Let retention remove a record again.'),
+    former: {
+      parameters: 'AGENT',
+      summary: 'List the workspaces that an agent left on lost nodes.',
+      async run({ api, positionals: [name = ''], print }) {
+        const listed = await api.call(listFormerWorkspaces, { params: { name } })
+        print(listed, () => formerText(listed))
+      },
+    },
+    'use-former': {
+      parameters: 'AGENT ID',
+      summary: 'Let a stopped agent continue in a former workspace.',
+      optionLines: [
+        'ID: as `roost history former AGENT` shows it. The present workspace becomes a former one.',
+      ],
+      async run({ api, positionals: [name = '', workspace = ''], print }) {
+        const listed = await api.call(useFormerWorkspace, { params: { name, workspace } })
+        print(listed, () => `${name} has its former workspace. Start it: roost agents start ${name}`)
+      },
+    },
+    'discard-former': {
+      parameters: 'AGENT ID',
+      summary: 'Delete a former workspace for good.',
+      options: { yes: { type: 'boolean', short: 'y' } },
+      optionLines: ['--yes            skip the confirmation; required without a terminal'],
+      async run({ api, positionals: [name = '', workspace = ''], flag, print, spinner }) {
+        needsYes(flag('yes'))
+        spinner.hide()
+        if (!(await consents(`Delete this former workspace of ${name} for good?`, flag('yes')))) return 1
+        const listed = await api.call(discardFormerWorkspace, { params: { name, workspace } })
+        print(listed, () => formerText(listed))
+        return 0
+      },
+    },
     settings: {
       parameters: 'AGENT',
-      summary: 'Show whether runs are recorded, and what records leave out.',
-      async run({ api, positionals: [name = ''], print }) {
-        const settings = await api.call(getHistorySettings, { params: { name } })
+      summary: 'Show or change whether runs are recorded and undone, and what records leave out.',
+      options: {
+        recorded: { type: 'string' },
+        'undo-failed': { type: 'string' },
+        'start-from-record': { type: 'string' },
+      },
+      optionLines: [
+        '--recorded on|off           whether runs are recorded',
+        '--undo-failed on|off        whether failed runs of the owner are undone',
+        '--start-from-record on|off  whether the agent continues from its latest record if its node is lost',
+      ],
+      async run(context) {
+        const { api, print } = context
+        const params = { name: context.positionals[0] ?? '' }
+        const body = {
+          enabled: onOrOff(context, 'recorded'),
+          undo_failed: onOrOff(context, 'undo-failed'),
+          start_from_record: onOrOff(context, 'start-from-record'),
+        }
+        const isChange = Object.values(body).some((value) => value !== undefined)
+        const settings = isChange
+          ? await api.call(putHistorySettings, { params, body })
+          : await api.call(getHistorySettings, { params })
         print(settings, () =>
           facts({
             recorded: settings.enabled ? 'yes' : 'no',
+            'failed runs': settings.undo_failed ? 'undone' : 'left as they are',
+            ...(settings.can_lose_node
+              ? { 'node lost': settings.start_from_record ? 'starts from the latest record' : 'waits' }
+              : {}),
             'left out': settings.rules.patterns.join(', '),
             'largest file': `${settings.rules.max_file_bytes} bytes`,
             quota: settings.quota_bytes === null ? 'default' : `${settings.quota_bytes} bytes`,
@@ -158,6 +224,24 @@ export const history = commandGroup(
     },
   },
 )
+
+/** Undefined when the option is absent. Throws `UsageError`. */
+function onOrOff({ text }: CommandContext, option: string): boolean | undefined {
+  const given = text(option)
+  if (given === undefined || given === 'on' || given === 'off')
+    return given === undefined ? undefined : given === 'on'
+  throw new UsageError(`--${option} must be on or off, not ${JSON.stringify(given)}.`)
+}
+
+function formerText({ workspaces, filling }: FormerList): string {
+  const rows = workspaces.map(({ id, left_at, available }) => [id, time(left_at), available ? 'yes' : 'no'])
+  return [
+    rows.length > 0 ? table(['id', 'left', 'available'], rows) : 'There is no former workspace.',
+    ...(filling
+      ? [`The present one is being filled from a record: ${filling.reason ?? filling.state}.`]
+      : []),
+  ].join('\n')
+}
 
 function pinning(pinned: boolean, summary: string) {
   return {

@@ -8,6 +8,7 @@ import * as agentDisk from './agents/disk.ts'
 import * as agentEgress from './agents/egress.ts'
 import * as agentFolders from './agents/folders.ts'
 import * as agentForks from './agents/forks.ts'
+import * as agentFormerWorkspaces from './agents/former-workspaces.ts'
 import * as agentGit from './agents/git.ts'
 import * as agentGitRepository from './agents/git-repository.ts'
 import * as agentHealth from './agents/health.ts'
@@ -134,6 +135,7 @@ const modules: Record<string, unknown>[] = [
   agentHistory,
   agentForks,
   agentRestores,
+  agentFormerWorkspaces,
   agentCredentials,
   agentDisk,
   agentEgress,

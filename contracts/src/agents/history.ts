@@ -53,6 +53,7 @@ export const restoreReasons = [
   'not_recorded',
   'later_runs',
   'changed_meanwhile',
+  'workspace_replaced',
   'workspace_fault',
   'platform_fault',
 ] as const

@@ -171,6 +171,14 @@ export const HistorySettings = z
   .object({
     enabled: z.boolean().describe('Whether runs are recorded.'),
     undo_failed: z.boolean().describe('Whether runs with the rights of the owner are undone if they fail.'),
+    start_from_record: z
+      .boolean()
+      .describe(
+        'Whether the agent continues elsewhere from its latest record if its node is lost and its volumes cannot move.',
+      ),
+    can_lose_node: z
+      .boolean()
+      .describe('Whether agents run on a cluster of nodes. Otherwise `start_from_record` has no effect.'),
     rules: HistoryRulesInput.describe('What records leave out.'),
     default_rules: HistoryRulesInput,
     is_default_rules: z.boolean(),
@@ -182,6 +190,7 @@ export type HistorySettings = z.output<typeof HistorySettings>
 export const HistorySettingsPatch = z.strictObject({
   enabled: z.boolean().optional(),
   undo_failed: z.boolean().optional(),
+  start_from_record: z.boolean().optional(),
   rules: HistoryRulesInput.nullable().optional().describe('Null: the defaults.'),
   quota_bytes: DiskQuota.nullable()
     .optional()

@@ -19,6 +19,7 @@ export const alertKinds = [
   'sync_failing',
   'fleet_reinject_failed',
   'restart_loop',
+  'workspace_replaced',
   'validation_failed',
   'legacy_library_refused',
   'remote_credential',

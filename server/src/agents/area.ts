@@ -22,6 +22,11 @@ import {
 import { createFolders, createFoldersFor, folderRoutes } from './folders/index.ts'
 import { createForks, type ForkService, forkRoutes } from './forks/index.ts'
 import {
+  createFormerWorkspaces,
+  type FormerWorkspaces,
+  formerWorkspaceRoutes,
+} from './former-workspaces/index.ts'
+import {
   type AgentGit,
   createAgentGit,
   createAgentGitTokens,
@@ -191,6 +196,15 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     foldersFor: createFoldersFor({ db, edges }),
     heartbeatAge: (agentId) => health.heartbeatOf(agentId).last_heartbeat_age_seconds,
     undoCreation: deps.keys.deleteAgentKeys,
+    newWorkspaces: {
+      isAllowed: (agent) => formerWorkspaces.isAllowed(agent),
+      open: (tx, agent) => formerWorkspaces.open(tx, agent),
+    },
+    clearFormer: () => formerWorkspaces.clear(),
+  })
+  const formerWorkspaces: FormerWorkspaces = createFormerWorkspaces({
+    ...deps,
+    ...{ agentRecords, engine, lock: lifecycle.lock, restores: history.restores },
   })
   const bases = createBases({
     ...{ db, clock, log, engine, containers: deps.containers, history: deps.history },
@@ -260,11 +274,15 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   })
   const ssh = createAgentSsh({ db, clock, log, link, ask, ...platform, sshHost: options.sshHost })
   hooks.onDeleting((tx, { agent }) => ssh.forget(tx, agent.id))
+  hooks.onDeleting((tx, { agent }) => formerWorkspaces.forget(tx, agent))
   hooks.onDeleting((tx, { agent }) => credentials.secrets.forget(tx, agent.id))
   const folders = createFolders({ ...deps, agentRecords, edges, agentAccess })
   const workspace = createWorkspace({ ask })
   const historyReader = createHistoryReader({ db, history: deps.history })
-  const historySettings = createHistorySettings({ db, clock })
+  const historySettings = createHistorySettings({
+    ...{ db, clock },
+    canLoseNode: deps.containers.kind === 'kubernetes',
+  })
   const avatars = createAvatars(deps)
   const terminals = createTerminals({ ...deps, ...needs, agentRecords, agentAccess, ask })
   const ownKey = createOwnKey({ ...deps, ...platform, lifecycle, ask })
@@ -400,6 +418,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...workspaceRoutes(workspace, agentRecords),
       ...historyRoutes({ reader: historyReader, settings: historySettings }),
       ...restoreRoutes({ db, restores: history.restores }),
+      ...formerWorkspaceRoutes(formerWorkspaces),
       ...forkRoutes({ db, forks, agentRecords, idempotency: deps.idempotency }),
       ...credentialRoutes(credentials, agentRecords),
       ...egressRoutes({

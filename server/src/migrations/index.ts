@@ -65,6 +65,7 @@ import { workspaceRestores } from './0099-workspace-restores.ts'
 import { workspaceBases } from './0100-workspace-bases.ts'
 import { forks } from './0101-forks.ts'
 import { attempts } from './0102-attempts.ts'
+import { formerWorkspaces } from './0103-former-workspaces.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -136,6 +137,7 @@ const inThisVersion: Migration[] = [
   workspaceBases,
   forks,
   attempts,
+  formerWorkspaces,
 ]
 
 /**

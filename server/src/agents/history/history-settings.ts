@@ -15,16 +15,19 @@ export type HistorySettingsService = {
 export function createHistorySettings({
   db,
   clock,
+  canLoseNode,
 }: {
   db: Db
   clock: Pick<Clock, 'now'>
+  /** Whether agents run on nodes that the platform may lose. */
+  canLoseNode: boolean
 }): HistorySettingsService {
   const stored = async (agentId: string) => (await historyStore(db).settings(agentId)) ?? unset(agentId)
 
   return {
-    view: async (agentId) => viewOf(await stored(agentId)),
+    view: async (agentId) => ({ ...viewOf(await stored(agentId)), can_lose_node: canLoseNode }),
 
-    async change(agentId, { enabled, undo_failed, rules, quota_bytes }, isAdmin) {
+    async change(agentId, { enabled, undo_failed, start_from_record, rules, quota_bytes }, isAdmin) {
       const before = await stored(agentId)
       if (quota_bytes !== undefined && quota_bytes !== before.quota_bytes && !isAdmin)
         throw new Fault('admin_required', 'Only an admin may change the quota of the history.')
@@ -32,21 +35,29 @@ export function createHistorySettings({
         ...before,
         is_on: (enabled ?? before.is_on === 1) ? 1 : 0,
         undo_failed: (undo_failed ?? before.undo_failed === 1) ? 1 : 0,
+        start_from_record: (start_from_record ?? before.start_from_record === 1) ? 1 : 0,
         rules: rules === undefined ? before.rules : rules && JSON.stringify(inBytes(rules)),
         quota_bytes: quota_bytes === undefined ? before.quota_bytes : quota_bytes,
         updated_at: clock.now().toISOString(),
       }
       await historyStore(db).putSettings(row)
-      return viewOf(row)
+      return { ...viewOf(row), can_lose_node: canLoseNode }
     },
   }
 }
 
 const unset = (agent_id: string): HistorySettingsRow => ({
-  ...{ agent_id, is_on: 1, undo_failed: 0, rules: null, quota_bytes: null, updated_at: '' },
+  ...{ agent_id, is_on: 1, undo_failed: 0, start_from_record: 0 },
+  ...{ rules: null, quota_bytes: null, updated_at: '' },
 })
 
-function viewOf({ is_on, undo_failed, rules, quota_bytes }: HistorySettingsRow): HistorySettings {
+function viewOf({
+  is_on,
+  undo_failed,
+  start_from_record,
+  rules,
+  quota_bytes,
+}: HistorySettingsRow): Omit<HistorySettings, 'can_lose_node'> {
   const shown = (bytes: HistoryRules) => ({
     patterns: bytes.patterns.map((pattern) => Buffer.from(pattern, 'latin1').toString('utf8')),
     max_file_bytes: bytes.max_file_bytes,
@@ -54,6 +65,7 @@ function viewOf({ is_on, undo_failed, rules, quota_bytes }: HistorySettingsRow):
   return {
     enabled: is_on === 1,
     undo_failed: undo_failed === 1,
+    start_from_record: start_from_record === 1,
     // Written by this service.
     rules: shown(rules === null ? defaultHistoryRules : (JSON.parse(rules) as HistoryRules)),
     default_rules: shown(defaultHistoryRules),

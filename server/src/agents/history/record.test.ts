@@ -72,7 +72,8 @@ test('while a restore changes the workspace, no record on demand is made', async
   const { record } = await t.history.make(t.id, onDemand)
   const restore = {
     ...{ id: 'restore', agent_id: t.id, record_id: record.id, paths: '[""]', asked_by: null, run_id: null },
-    ...{ validation_id: null, merge_base_id: null, overwrite: 0, state: 'applying' as const, reason: null },
+    ...{ validation_id: null, merge_base_id: null, overwrite: 0, fills_new: 0 },
+    ...{ state: 'applying' as const, reason: null },
     ...{ message: null, added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
     ...{ before_id: null, after_id: null, runner: 'another process', ended_at: null },
     ...{ created_at: record.created_at, updated_at: record.created_at },

@@ -219,7 +219,7 @@ forEachDialect((_, open) => {
       ...{ run_id: null, validation_id: null },
       ...{ state: 'working' as const, reason: null, message: null, before_id: null, after_id: null },
       ...{ added: 0, changed: 0, attributes: 0, deleted: 0, conflicts: '[]', conflict_count: 0 },
-      ...{ merge_base_id: null, overwrite: 0 },
+      ...{ merge_base_id: null, overwrite: 0, fills_new: 0 },
       ...{ runner: 'gone', created_at: '2026-01-05T08:00:00.000Z', updated_at: '2026-01-05T08:00:00.000Z' },
     }
     await t.history.make(t.id, { reason: () => 'demand' })

@@ -34,7 +34,7 @@ import { restoreStore } from './restore-store.ts'
 import { joinedRules } from './restore-target.ts'
 import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
-import type { RestoreRow, StoredConflict } from './tables.ts'
+import type { RecordRow, RestoreRow, StoredConflict } from './tables.ts'
 
 type Make = (request: RecordRequest) => Promise<MadeRecord>
 
@@ -63,6 +63,15 @@ export type RestoreService = Restores & {
    * a run with the owner's rights, because a restore brings back what only the owner may change.
    */
   undoFailed(tx: Tx, failed: FailedRun): Promise<void>
+  /**
+   * Fills the new, empty workspace of an agent with its latest record. Until that has succeeded, the agent gets no run.
+   * Ends an open restore of the former workspace. Returns the record; null without one.
+   */
+  fillNew(tx: Tx, agentId: string): Promise<RecordRow | null>
+  /** The restore that fills a new workspace, if it is open. */
+  filling(agentId: string): Promise<Restore | null>
+  /** Ends the open restore: the agent has another workspace now. */
+  workspaceReplaced(tx: Tx, agentId: string): Promise<void>
   /** Whether this process restores the agent's workspace now. */
   isWorking(agentId: string): boolean
   /** An agent has connected to this process. */
@@ -92,6 +101,15 @@ class ChangedMeanwhile extends Error {
 }
 
 const everySeconds = 3
+/** Time between two attempts to fill a new workspace, each of which may record it. */
+const fillAgainMs = 10 * 60_000
+/** After a fault that may be over soon, before anything was recorded. */
+const fillSoonMs = 30_000
+const passingFaults: readonly (RestoreReason | null)[] = [
+  'agent_unresponsive',
+  'platform_stopped',
+  'not_recorded',
+]
 /** Selected paths of a merge: they go to the agent in one message. */
 const maxMergePaths = 20_000
 const maxMergeCharacters = 1_000_000
@@ -194,6 +212,10 @@ export function createRestores(deps: RestoresDeps): RestoreService {
   /** Returns null while runs are working. */
   async function begin(row: RestoreRow): Promise<RestoreRow | null> {
     if (row.reason === 'stopping_runs' && ageMs(row.updated_at) < maxStopMs) return null
+    if (row.fills_new === 1 && row.reason !== null) {
+      const waitMs = passingFaults.includes(row.reason) ? fillSoonMs : fillAgainMs
+      if (ageMs(row.updated_at) < waitMs) return null
+    }
     let isLate = false
     const isBegun = await db.atomically(async (tx) => {
       const running = await deps.lockRuns(tx, row.agent_id)
@@ -332,6 +354,11 @@ export function createRestores(deps: RestoresDeps): RestoreService {
   }
 
   async function ended(row: RestoreRow, to: Parameters<typeof store.end>[2]): Promise<void> {
+    if (row.fills_new === 1 && to.state === 'failed') {
+      const { state: _, ...fault } = to
+      await store.change(row, now(), { ...fault, state: 'waiting', runner: null })
+      return
+    }
     if (!(await store.end(row, now(), to))) return
     const { agent_id, id } = row
     log.info({ agent_id, restore: id, state: to.state, reason: to.reason ?? null }, 'a restore has ended')
@@ -366,9 +393,14 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     kick(row.agent_id)
   }
 
+  async function replaced(tx: Tx, agentId: string): Promise<void> {
+    const row = await restoreStore(tx).openOf(agentId)
+    if (row) await restoreStore(tx).end(row, now(), { state: 'failed', reason: 'workspace_replaced' })
+  }
+
   async function look(): Promise<void> {
     for (const row of await store.allOpen()) {
-      if (row.state === 'waiting' && ageMs(row.created_at) > maxWaitMs)
+      if (row.state === 'waiting' && row.fills_new === 0 && ageMs(row.created_at) > maxWaitMs)
         await ended(row, { state: 'failed', reason: row.reason ?? 'agent_unresponsive' })
       else kick(row.agent_id)
     }
@@ -429,6 +461,25 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       tx.onCommitted(() => kick(agentId))
     },
 
+    async fillNew(tx, agentId) {
+      const latest = await historyStore(tx).latest(agentId)
+      if (!latest) return null
+      await replaced(tx, agentId)
+      const runs = (await historyStore(tx).openRuns(agentId)).map(({ execution_id }) => execution_id)
+      await historyStore(tx).endRuns(runs, now())
+      await historyStore(tx).completeRuns(runs, { reason: 'agent_unreachable' })
+      const filling = waitingRow(agentId, { recordId: latest.id, paths: [''], at: now() })
+      await restoreStore(tx).insert({ ...filling, fills_new: 1 })
+      return latest
+    },
+
+    async filling(agentId) {
+      const row = await store.openOf(agentId)
+      return row?.fills_new === 1 ? restoreView(row) : null
+    },
+
+    workspaceReplaced: replaced,
+
     async state(agentId, restoreId) {
       const row = await store.byId(agentId, restoreId)
       return row && restoreView(row)
@@ -459,6 +510,7 @@ function waitingRow(
       validation_id: null,
       merge_base_id: null,
       overwrite: 0,
+      fills_new: 0,
       state: 'waiting',
       reason: null,
       message: null,

@@ -130,6 +130,7 @@ forEachDialect((_, open) => {
       agent_id: t.ada,
       is_on: 0,
       undo_failed: 0,
+      start_from_record: 0,
       rules: null,
       quota_bytes: 5_000_000_000,
       updated_at: at(0),

@@ -60,6 +60,8 @@ export type HistorySettingsRow = {
   agent_id: string
   is_on: number
   undo_failed: number
+  /** Whether it continues from its latest record if its node is lost and its volumes cannot move. */
+  start_from_record: number
   /** JSON `HistoryRules`; null for the defaults. */
   rules: string | null
   /** Null for the installation's default; 0 means unlimited. */
@@ -83,6 +85,8 @@ export type RestoreRow = {
   merge_base_id: string | null
   /** Whether a merge overwrites what changed in the workspace as well. */
   overwrite: number
+  /** Whether it fills a new workspace: until it has succeeded, the agent gets no run. */
+  fills_new: number
   state: RestoreProgress
   reason: RestoreReason | null
   message: string | null

@@ -223,6 +223,8 @@ export function createMachine(deps: MachineDeps): Machine {
       return await createNamed(agent, spec)
     } catch (error) {
       if (!isNameTaken(error)) throw error
+      if (await isLost(agent, spec.name))
+        return createNamed(agent, { ...spec, name: `${spec.name}-${agent.volume_base.slice(-6)}` })
       const name = `${spec.name}-${agent.id.slice(-6).toLowerCase()}`
       log.warn(
         { agent: agent.name, container: name },
@@ -230,6 +232,12 @@ export function createMachine(deps: MachineDeps): Machine {
       )
       return createNamed(agent, { ...spec, name })
     }
+  }
+
+  /** The container of a former workspace keeps the name until its node returns. */
+  async function isLost(agent: Agent, name: string): Promise<boolean> {
+    const existing = (await containers.list()).find((state) => state.name === name)
+    return existing?.status === 'lost' && existing.labels['roost.agent-id'] === agent.id
   }
 
   /** A process that crashed between creating and recording leaves a container with our name; replace it. */
@@ -240,7 +248,7 @@ export function createMachine(deps: MachineDeps): Machine {
       if (!isNameTaken(error)) throw error
       const existing = (await containers.list()).find((state) => state.name === spec.name)
       const ownerId = existing?.labels['roost.agent-id']
-      if (!existing || ownerId === undefined) throw error
+      if (!existing || ownerId === undefined || existing.status === 'lost') throw error
       const owner = ownerId === agent.id ? null : await agentStore(db).byId(ownerId)
       if (owner) throw error
       await containers.remove(existing.id)

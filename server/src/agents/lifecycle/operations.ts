@@ -27,9 +27,18 @@ export type OperationDeps = {
   /** Checks the credentials of a container that just started; never throws. */
   injectCredentials(agent: Agent): Promise<Injection>
   /** Time in milliseconds at which a lost agent may be started on another node; null: never. */
-  takeoverDue(agent: Agent): number | null
+  takeoverDue(agent: Agent): Promise<number | null>
+  newWorkspaces: NewWorkspaces
   /** Waits for the skills of a container started at `since`; null without skills. */
   deliverSkills(agentId: string, since: Date): Promise<SkillDelivery | null>
+}
+
+/** What an agent continues with if its node is lost and its volumes cannot move. */
+export type NewWorkspaces = {
+  /** Whether the owner allows it and there is a record. */
+  isAllowed(agent: Agent): Promise<boolean>
+  /** Gives the agent new volumes, to be filled from its latest record. Returns false if that is not allowed any more. */
+  open(tx: Tx, agent: Agent): Promise<boolean>
 }
 
 export type Injection = Pick<StartReply, 'credentials_injection' | 'credentials_result'>
@@ -136,15 +145,26 @@ export function createOperations(deps: OperationDeps) {
       const agent = await agentStore(db).byId(agentId)
       if (agent?.state !== 'ready') return false
       if (agent.desired === 'running' && !agent.held) {
-        const due = deps.takeoverDue(agent)
+        const due = await deps.takeoverDue(agent)
         const takesOver = due !== null && due <= clock.now().getTime()
-        return (await up(agent, { takesOver })).steps.length > 0
+        const current = takesOver && agent.waiting?.canMove === false ? await inNewWorkspace(agent) : agent
+        return (await up(current, { takesOver })).steps.length > 0
       }
       if (agent.desired === 'stopped') return down(agent)
       // A held agent stays `exited`; the engine must not restart it either.
       await machine.bringDown(agent, 0)
       return true
     })
+  }
+
+  /** Requires the lock. The lost container keeps the former volumes, and can do nothing at the platform any more. */
+  async function inNewWorkspace(agent: Agent): Promise<Agent> {
+    const isOpen = await db.atomically(async (tx) => {
+      if (!(await deps.newWorkspaces.open(tx, agent))) return false
+      agentRecords.changed(tx, agent.id)
+      return true
+    })
+    return isOpen ? currentAgent(agent.id) : agent
   }
 
   /** Requires the lock and desired state `running`. */

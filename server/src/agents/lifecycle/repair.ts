@@ -26,9 +26,11 @@ export type RepairDeps = {
   lock: Lock
   observe: Observe
   operations: Pick<Operations, 'reconcile'>
-  takeoverDue(agent: Agent): number | null
+  takeoverDue(agent: Agent): Promise<number | null>
   placement: Pick<Placement, 'adopt' | 'isHere'>
   leftovers: Leftovers
+  /** Removes the containers of workspaces that agents have left. */
+  clearFormer(): Promise<void>
   /** Reverts what other features created for an agent whose creation was interrupted. */
   undoCreation(tx: Tx, agentId: string): Promise<void>
 }
@@ -66,6 +68,7 @@ export function createRepair(deps: RepairDeps): Repair {
     }
     await Promise.all(Array.from({ length: concurrency }, worker))
     await leftovers.clearAll()
+    await deps.clearFormer()
     await reportUnknown(states, agents)
   }
 
@@ -93,7 +96,7 @@ export function createRepair(deps: RepairDeps): Repair {
     if (isWanted && observed?.waiting && (observed.status === 'pending' || observed.status === 'lost')) {
       const waiting = { state: observed.status, ...observed.waiting }
       await observe.waiting(agent, waiting)
-      const due = deps.takeoverDue({ ...agent, waiting })
+      const due = await deps.takeoverDue({ ...agent, waiting })
       if (due === null || due > clock.now().getTime()) return
     }
     const hasArrived = isWanted && agent.waiting !== null && observed?.status === 'running'

@@ -123,10 +123,10 @@ export function lowestFreePort(used: ReadonlySet<number>, { first, last }: PortR
  * heartbeats arrive stays where it is, whatever the cluster reports about its node. Null: never.
  */
 export function takeoverDue(
-  waiting: { state: 'pending' | 'lost'; canMove: boolean; since: string } | null,
+  waiting: { state: 'pending' | 'lost' } | null,
   { lastBeatAt, limitSeconds }: { lastBeatAt: number; limitSeconds: number },
 ): number | null {
-  if (waiting?.state !== 'lost' || !waiting.canMove || limitSeconds === 0) return null
+  if (waiting?.state !== 'lost' || limitSeconds === 0) return null
   return lastBeatAt + limitSeconds * 1000
 }
 

@@ -76,6 +76,9 @@ export type LifecycleDeps = Omit<
   /** Seconds since the agent's last heartbeat; null before the first. */
   heartbeatAge(agentId: string): number | null
   runningSince: ProtectDeps['runningSince']
+  newWorkspaces: OperationDeps['newWorkspaces']
+  /** Removes the containers of workspaces that agents have left, as soon as their nodes answer. */
+  clearFormer(): Promise<void>
   /** `lostNodeSeconds`: 0 means that lost agents wait for their node. */
   options: MachineDeps['options'] &
     Pick<ProtectDeps, 'evictionWaitSeconds'> & { sshPorts: PortRange; lostNodeSeconds: number }
@@ -92,7 +95,9 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
   const machine = createMachine({ ...deps, lock, placement, ports })
   const detach = createDetach({ db, clock, agentRecords, machine, hooks })
   const observe = createObserve({ db, clock, agentRecords, events, alerts })
-  const takeoverDue = (agent: Agent): number | null => {
+  const takeoverDue = async (agent: Agent): Promise<number | null> => {
+    if (agent.waiting?.state !== 'lost') return null
+    if (!agent.waiting.canMove && !(await deps.newWorkspaces.isAllowed(agent))) return null
     const ageSeconds = deps.heartbeatAge(agent.id)
     // A process that has just started has heard no heartbeat yet.
     const lastBeatAt = ageSeconds === null ? startedAt : clock.now().getTime() - ageSeconds * 1000
@@ -109,12 +114,13 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     detach,
     hooks,
     takeoverDue,
+    newWorkspaces: deps.newWorkspaces,
     alerts,
     injectCredentials: deps.injectCredentials,
     deliverSkills: deps.deliverSkills,
   })
   const leftovers = createLeftovers({ db, clock, log, agentRecords, machine, placement })
-  const { undoCreation } = deps
+  const { undoCreation, clearFormer } = deps
   const repair = createRepair({
     db,
     clock,
@@ -127,6 +133,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     takeoverDue,
     placement,
     leftovers,
+    clearFormer,
     undoCreation,
   })
   const { evictionWaitSeconds } = deps.options

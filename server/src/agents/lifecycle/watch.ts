@@ -23,7 +23,7 @@ export type WatchDeps = {
   observe: Observe
   operations: Pick<Operations, 'reconcile'>
   repair: Repair
-  takeoverDue(agent: Agent): number | null
+  takeoverDue(agent: Agent): Promise<number | null>
 }
 
 /** Attempts before the repair loop, which runs every minute, takes over. */
@@ -100,7 +100,7 @@ export function createWatch(deps: WatchDeps): Watch {
       try {
         for (;;) {
           const agent = (await agentRecords.everyRow()).find(({ id }) => id === agentId)
-          const due = agent ? deps.takeoverDue(agent) : null
+          const due = agent ? await deps.takeoverDue(agent) : null
           if (due === null || ending.signal.aborted) return
           const waitMs = due - clock.now().getTime()
           if (waitMs <= 0 && (await operations.reconcile(agentId)) !== null) return

@@ -267,6 +267,10 @@ export function createFakeEngine(options: FakeOptions = {}): FakeEngine {
       remove: call('remove', (id: string) => {
         const container = own(id)
         if (!container) return
+        if (container.state.status === 'lost') {
+          container.stopsOnReturn = true
+          throw new ContainerError('node_lost', container.state.waiting?.reason ?? '')
+        }
         if (container.state.status === 'running') end(container, 137, false, false)
         containers.delete(id)
         rate.forget(id)

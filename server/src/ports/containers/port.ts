@@ -68,7 +68,10 @@ export interface Containers {
    * its node returns.
    */
   stop(id: string, graceSeconds: number): Promise<void>
-  /** Kills and removes the container; unknown ids are a no-op. Volumes stay. */
+  /**
+   * Kills and removes the container; unknown ids are a no-op. Volumes stay. Throws node_lost for a lost one, which ends
+   * when its node returns.
+   */
   remove(id: string): Promise<void>
 
   /** Null for an unknown container. */

@@ -16,6 +16,7 @@ const linesOf = (text: string) => text.split('\n').flatMap((line) => line.trim()
 const SettingsForm = z.object({
   enabled: z.boolean(),
   undo_failed: z.boolean(),
+  start_from_record: z.boolean(),
   patterns: z.string().superRefine((text, context) => {
     for (const pattern of linesOf(text)) {
       const fault = historyPatternFault(pattern)
@@ -55,11 +56,12 @@ function Shown({ settings: { enabled, rules } }: { settings: HistorySettings }) 
 
 function Editable({ agent, settings }: { agent: AgentDetails; settings: HistorySettings }) {
   const { api, queries } = useApp()
-  const { enabled, undo_failed, rules } = settings
+  const { enabled, undo_failed, start_from_record, can_lose_node, rules } = settings
   const form = useZodForm(SettingsForm, {
     values: {
       enabled,
       undo_failed,
+      start_from_record,
       patterns: rules.patterns.join('\n'),
       megabytes: rules.max_file_bytes / megabyte,
     },
@@ -68,6 +70,7 @@ function Editable({ agent, settings }: { agent: AgentDetails; settings: HistoryS
     await saveHistorySettings(api, agent.name, {
       enabled: values.enabled,
       undo_failed: values.undo_failed,
+      start_from_record: values.start_from_record,
       rules: {
         patterns: linesOf(values.patterns),
         max_file_bytes: Math.round(values.megabytes * megabyte),
@@ -89,6 +92,13 @@ function Editable({ agent, settings }: { agent: AgentDetails; settings: HistoryS
         label="Undo failed runs"
         hint="If a run or its validation fails, the workspace is restored to before the run, unless other runs have worked since. Runs of people with whom the agent is shared are never undone by themselves."
       />
+      {can_lose_node && (
+        <SwitchField
+          name="start_from_record"
+          label="Continue from the latest record if the node is lost"
+          hint="For volumes that no other node can mount. What was written after the record stays in the former workspace. Otherwise the agent waits for its node."
+        />
+      )}
       <TextareaField
         name="patterns"
         label="Left out"

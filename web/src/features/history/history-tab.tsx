@@ -11,6 +11,7 @@ import { EmptyState } from '../../ui/empty-state.tsx'
 import { ErrorState } from '../../ui/error-state.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
+import { FormerWorkspaces } from './former-workspaces.tsx'
 import { HistorySettingsForm } from './history-settings.tsx'
 import { historyQuery } from './queries.ts'
 import { RecordView } from './record-view.tsx'
@@ -64,6 +65,7 @@ export function HistoryTab({ agent }: { agent: AgentDetails }) {
           description="The workspace is recorded before and after each run that may change files."
         />
       )}
+      {(agent.is_owner || agent.can_delete) && <FormerWorkspaces agent={agent} />}
       <HistorySettingsForm agent={agent} />
     </div>
   )

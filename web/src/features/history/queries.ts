@@ -1,4 +1,9 @@
 import {
+  discardFormerWorkspace,
+  listFormerWorkspaces,
+  useFormerWorkspace as putFormerBack,
+} from '@roost/contracts/agents/former-workspaces'
+import {
   getHistorySettings,
   getRecordArchive,
   getRecordChanges,
@@ -158,6 +163,18 @@ export const restoreQuery = (api: Client, name: string, restore: string) =>
 
 export const beginRestore = (api: Client, name: string, target: RestoreOf, when_busy: 'wait' | 'stop') =>
   api.call(startRestore, { params: { name }, body: { ...target, when_busy } })
+
+const fillingPaceMs = 3000
+
+export const formerQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...historyKeys.ofAgent(name), 'former'],
+    queryFn: ({ signal }) => api.call(listFormerWorkspaces, { params: { name }, signal }),
+    refetchInterval: ({ state }) => (state.data?.filling ? fillingPaceMs : false),
+  })
+
+export const changeFormer = (api: Client, name: string, workspace: string, act: 'use' | 'discard') =>
+  api.call(act === 'use' ? putFormerBack : discardFormerWorkspace, { params: { name, workspace } })
 
 /** Saves a file, or a folder as tar.gz. */
 export async function downloadAt(

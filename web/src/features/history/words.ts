@@ -70,6 +70,7 @@ const restoreReasonSentences: Record<RestoreReason, string> = {
   not_recorded: 'The workspace could not be recorded before.',
   later_runs: 'Other runs have worked since.',
   changed_meanwhile: 'Files changed here and in the attempt.',
+  workspace_replaced: 'The agent got another workspace.',
   workspace_fault: 'The workspace reported an error.',
   platform_fault: 'The platform could not complete it.',
 }
@@ -83,9 +84,9 @@ export function restoreSentence({
   switch (state) {
     case 'waiting':
       if (reason === null) return 'The restore is about to begin.'
-      return reason === 'stopping_runs'
-        ? restoreReasonSentences[reason]
-        : 'Waiting for the running turns to end.'
+      if (reason === 'runs_working') return 'Waiting for the running turns to end.'
+      if (reason === 'stopping_runs') return restoreReasonSentences[reason]
+      return `${message ?? restoreReasonSentences[reason]} The platform tries again.`
     case 'working':
       return 'Recording and comparing the workspace.'
     case 'applying':
