@@ -47,8 +47,8 @@ export type RestoresDeps = {
   history: WorkspaceHistory
   agentRecords: Pick<AgentRecords, 'byId'>
   rulesOf(agentId: string): Promise<HistoryRules>
-  /** For work during which nobody else may record the workspace. */
-  inTurn<T>(agentId: string, work: (make: Make) => Promise<T>): Promise<T>
+  /** For work during which nobody else may record the workspace. `signal` ends the wait for it. */
+  inTurn<T>(agentId: string, work: (make: Make) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Removes old records of an agent whose quota is used up. */
   makeRoom(agentId: string): Promise<unknown>
   /** Locks the agent's queue, so that no run starts until the transaction ends. Returns the ids of running ones. */
@@ -220,29 +220,33 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       if (!record) throw new UnknownRecord(row.record_id)
       const request = { agentId, record, paths: pathsOf(row), leftOut: leftOutOf(record) }
       const options = await optionsOf(request, row.id, signal)
-      await deps.inTurn(agentId, async (make) => {
-        let merge: Merge | null = null
-        const recordBefore = async () => {
-          const { record: before } = await madeBefore(agentId, make, signal)
-          const found = await mergeFor(row, before.id)
-          if (merge && merge.paths.join('\0') !== found?.paths.join('\0'))
-            throw new Fault('conflict', 'The workspace changed meanwhile. Try again.')
-          merge = found
-          await store.change(row, now(), { before_id: before.id })
-          // The runs before it have ended, and what follows is not theirs.
-          const runs = (await records.openRuns(agentId)).map(({ execution_id }) => execution_id)
-          await records.endRuns(runs, now())
-          await records.completeRuns(runs, { after: before.id })
-        }
-        // What to merge is known once the workspace is recorded.
-        if (row.merge_base_id !== null) await recordBefore()
-        const { paths } = merge ?? options
-        await finish(
-          row,
-          await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore),
-          make,
-        )
-      })
+      await deps.inTurn(
+        agentId,
+        async (make) => {
+          let merge: Merge | null = null
+          const recordBefore = async () => {
+            const { record: before } = await madeBefore(agentId, make, signal)
+            const found = await mergeFor(row, before.id)
+            if (merge && merge.paths.join('\0') !== found?.paths.join('\0'))
+              throw new Fault('conflict', 'The workspace changed meanwhile. Try again.')
+            merge = found
+            await store.change(row, now(), { before_id: before.id })
+            // The runs before it have ended, and what follows is not theirs.
+            const runs = (await records.openRuns(agentId)).map(({ execution_id }) => execution_id)
+            await records.endRuns(runs, now())
+            await records.completeRuns(runs, { after: before.id })
+          }
+          // What to merge is known once the workspace is recorded.
+          if (row.merge_base_id !== null) await recordBefore()
+          const { paths } = merge ?? options
+          await finish(
+            row,
+            await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore),
+            make,
+          )
+        },
+        signal,
+      )
     } catch (error) {
       await failed(row, error)
     }
@@ -344,12 +348,16 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     working.add(agentId)
     if (!(await store.change(row, now(), { runner: holder }))) return
     try {
-      await deps.inTurn(agentId, async (make) => {
-        const end = await restoreEnd({ link, history, clock }, { agentId, restoreId: row.id })
-        if (end.outcome !== 'unchanged') return finish(taken, end, make)
-        const reason = row.state === 'working' ? 'platform_stopped' : 'agent_unresponsive'
-        await ended(taken, { state: 'failed', reason, message: end.fault })
-      })
+      await deps.inTurn(
+        agentId,
+        async (make) => {
+          const end = await restoreEnd({ link, history, clock }, { agentId, restoreId: row.id })
+          if (end.outcome !== 'unchanged') return finish(taken, end, make)
+          const reason = row.state === 'working' ? 'platform_stopped' : 'agent_unresponsive'
+          await ended(taken, { state: 'failed', reason, message: end.fault })
+        },
+        closing.signal,
+      )
     } catch (error) {
       // An agent that does not answer is asked again.
       if (!(error instanceof Fault) || error.code === 'agent_unresponsive') throw error
