@@ -50,6 +50,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'roost history get scout 12 notes/todo.md',
     'roost history archive scout 12 --to before.tar.gz',
     'roost history restore scout 12 notes',
+    'roost history cancel scout',
     'roost history pin scout 12',
   ],
   open: ['roost open', 'roost open scout --tab files', 'roost open gRo3h0Ei --print'],

@@ -147,6 +147,57 @@ forEachDialect((_, open) => {
     assert.deepEqual([state, reason], ['failed', 'runs_working'])
   })
 
+  test('a restore that waits can be cancelled, and the runs behind it start', async () => {
+    await using t = await openWorld()
+    t.state.running = ['one']
+    const { json } = await t.start({ when_busy: 'wait' })
+    assert.equal(await t.isClosed(), true)
+    const { status, json: cancelled } = await t.call('POST', `/${json.id}/cancel`)
+    assert.deepEqual([status, cancelled.state, cancelled.reason], [200, 'failed', 'cancelled'])
+    assert.deepEqual([await t.isClosed(), t.wakes()], [false, 1])
+    t.state.running = []
+    await t.look()
+    assert.deepEqual([await t.stateOf(json.id), t.text('notes')], [cancelled, 'second'])
+    const again = await t.call('POST', `/${json.id}/cancel`)
+    assert.deepEqual([again.status, again.json.error], [409, 'already_finished'])
+    assert.equal((await t.call('POST', '/unknown/cancel')).json.error, 'not_found')
+  })
+
+  test('409 for the cancellation of a restore that has begun', async () => {
+    await using t = await openWorld()
+    const [reached, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { 'history.restore.compare': compare } = t.workspace.answers
+    t.over['history.restore.compare'] = async (request) => {
+      reached.resolve()
+      await go.promise
+      return compare?.(request) ?? assert.fail()
+    }
+    t.workspace.connect()
+    const { json } = await t.start()
+    await reached.promise
+    const refused = await t.call('POST', `/${json.id}/cancel`)
+    assert.deepEqual([refused.status, refused.json.error], [409, 'restore_begun'])
+    go.resolve()
+    assert.equal((await t.ended(json.id)).state, 'restored')
+  })
+
+  test('of a cancellation and the beginning, one wins', async () => {
+    await using t = await openWorld()
+    for (let round = 0; round < 10; round += 1) {
+      t.write('notes', `round ${round}`)
+      t.state.running = ['one']
+      const { json } = await t.start({ when_busy: 'wait' })
+      t.state.running = []
+      const [{ status }] = await Promise.all([t.call('POST', `/${json.id}/cancel`), t.look()])
+      const { state } = await t.ended(json.id)
+      assert.deepEqual(
+        [state, t.text('notes')],
+        status === 200 ? ['failed', `round ${round}`] : ['restored', 'first'],
+      )
+      await until(async () => !(await t.isClosed()), 'the restore is over')
+    }
+  })
+
   test('a failed run with the rights of the owner is undone, unless others have worked since', async () => {
     await using t = await openWorld()
     const run = { agent_id: t.id, before_id: t.record.id, outcome: 'recording' as const }

@@ -335,10 +335,12 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     await ended(row, { state: 'failed', ...failure })
   }
 
-  async function ended(row: RestoreRow, to: Parameters<typeof store.end>[2]): Promise<void> {
-    if (!(await store.end(row, now(), to))) return
+  /** Returns false if it is no longer in this state. */
+  async function ended(row: RestoreRow, to: Parameters<typeof store.end>[2]): Promise<boolean> {
+    if (!(await store.end(row, now(), to))) return false
     const { agent_id, id } = row
     log.info({ agent_id, restore: id, state: to.state, reason: to.reason ?? null }, 'a restore has ended')
+    return true
   }
 
   /** Decides the end of a restore that was interrupted, as its agent knows it. */
@@ -376,9 +378,10 @@ export function createRestores(deps: RestoresDeps): RestoreService {
 
   async function look(): Promise<void> {
     for (const row of await store.allOpen()) {
-      if (row.state === 'waiting' && ageMs(row.created_at) > maxWaitMs)
+      if (row.state === 'waiting' && ageMs(row.created_at) > maxWaitMs) {
         await ended(row, { state: 'failed', reason: row.reason ?? 'agent_unresponsive' })
-      else kick(row.agent_id)
+        link.wake(row.agent_id)
+      } else kick(row.agent_id)
     }
   }
 
@@ -440,6 +443,23 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     async state(agentId, restoreId) {
       const row = await store.byId(agentId, restoreId)
       return row && restoreView(row)
+    },
+
+    async list(agentId, limit) {
+      return (await store.list(agentId, limit)).map(restoreView)
+    },
+
+    async cancel(agentId, restoreId) {
+      const row = await store.byId(agentId, restoreId)
+      if (!row) return null
+      const isCancelled =
+        row.state === 'waiting' && (await ended(row, { state: 'failed', reason: 'cancelled' }))
+      const current = await store.byId(agentId, restoreId)
+      if (!isCancelled && current)
+        throw new Fault(current.ended_at === null ? 'restore_begun' : 'already_finished')
+      // Runs have waited for it.
+      link.wake(agentId)
+      return current && restoreView(current)
     },
 
     isWorking: (agentId) => working.has(agentId),

@@ -14,7 +14,9 @@ import {
   type WorkspaceChange,
 } from '@roost/contracts/agents/workspace-history'
 import {
+  cancelRestore,
   getRestore,
+  listRestores,
   previewRestore,
   type RestoreTarget,
   startRestore,
@@ -158,6 +160,18 @@ export const restoreQuery = (api: Client, name: string, restore: string) =>
 
 export const beginRestore = (api: Client, name: string, target: RestoreOf, when_busy: 'wait' | 'stop') =>
   api.call(startRestore, { params: { name }, body: { ...target, when_busy } })
+
+/** Looks again while a restore is open; runs and their events say when one may have been opened. */
+export const restoresQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...historyKeys.ofAgent(name), 'restores'],
+    queryFn: ({ signal }) => api.call(listRestores, { params: { name }, signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.restores.some(({ ended_at }) => ended_at === null) ? restorePaceMs : false,
+  })
+
+export const stopRestore = (api: Client, name: string, restore: string) =>
+  api.call(cancelRestore, { params: { name, restore } })
 
 /** Saves a file, or a folder as tar.gz. */
 export async function downloadAt(
