@@ -4,6 +4,7 @@ import type { Restore } from '@roost/contracts/agents/workspace-restore'
 import type { HistoryRules } from '@roost/contracts/link/history'
 import { maxNamedConflicts } from '@roost/contracts/link/history-restore'
 import type { Loop } from '../../background/loops.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Lease, Leases } from '../../foundation/leases/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -35,6 +36,7 @@ import { joinedRules } from './restore-target.ts'
 import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RestoreRow, StoredConflict } from './tables.ts'
+import { notOpenedAlert, undoAlert } from './undo-alert.ts'
 
 type Make = (request: RecordRequest) => Promise<MadeRecord>
 
@@ -43,6 +45,7 @@ export type RestoresDeps = {
   clock: Clock
   log: Pick<Log, 'info' | 'warn' | 'error'>
   leases: Pick<Leases, 'take' | 'renew' | 'release'>
+  alerts: Pick<Alerts, 'raise'>
   link: Pick<AgentLink, 'call' | 'wake' | 'isConnected' | 'isHere'>
   history: WorkspaceHistory
   agentRecords: Pick<AgentRecords, 'byId'>
@@ -337,8 +340,18 @@ export function createRestores(deps: RestoresDeps): RestoreService {
 
   /** Returns false if it is no longer in this state. */
   async function ended(row: RestoreRow, to: Parameters<typeof store.end>[2]): Promise<boolean> {
-    if (!(await store.end(row, now(), to))) return false
     const { agent_id, id } = row
+    const isEnded = await db.atomically(async (tx) => {
+      if (!(await restoreStore(tx).end(row, now(), to))) return false
+      const isNews = to.state === 'restored' || (to.state === 'failed' && to.reason !== 'cancelled')
+      const undone = row.run_id === null || !isNews ? null : await restoreStore(tx).byId(agent_id, id)
+      if (undone) {
+        const before = await historyStore(tx).record(agent_id, undone.before_id ?? '')
+        await deps.alerts.raise(tx, undoAlert(undone, before?.number ?? null))
+      }
+      return true
+    })
+    if (!isEnded) return false
     log.info({ agent_id, restore: id, state: to.state, reason: to.reason ?? null }, 'a restore has ended')
     return true
   }
@@ -432,11 +445,20 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       const on = historyStore(tx)
       if (!isAsked && (await on.settings(agentId))?.undo_failed !== 1) return
       const run = await on.runOf(executionId)
-      if (!run || run.before_id === null || run.by_owner !== 1) return
-      await restoreStore(tx).insert({
+      // Without the right to write, there is nothing to undo.
+      if (run?.by_owner !== 1 || run.outcome === 'skipped') return
+      const notOpened = (reason: Parameters<typeof notOpenedAlert>[1]) =>
+        deps.alerts.raise(tx, notOpenedAlert({ agentId, executionId }, reason))
+      if (run.before_id === null) return notOpened('no_record')
+      const isOpened = await restoreStore(tx).insert({
         ...waitingRow(agentId, { recordId: run.before_id, paths: [''], at: now() }),
         ...{ run_id: executionId, validation_id: validationId },
       })
+      if (!isOpened) {
+        // The agent and the schedule may both ask for it.
+        const open = await restoreStore(tx).openOf(agentId)
+        return open?.run_id === executionId ? undefined : notOpened('restore_open')
+      }
       tx.onCommitted(() => kick(agentId))
     },
 
