@@ -22,7 +22,7 @@ import {
   terminal,
   testedCommands,
 } from './cli-setup.ts'
-import { adminPassword, type Loose } from './platform.ts'
+import { adminPassword, eventually, type Loose } from './platform.ts'
 
 /** Commands for the platform's machine; each has a test in the CLI package or here. */
 const machineCommands =
@@ -229,6 +229,27 @@ describe('keys and other clients', () => {
     const listed = [...(await ok('help')).matchAll(/^ {2}roost ([\w-]+)/gm)].map(([, name = '']) => name)
     const untested = listed.filter((name) => !testedCommands.has(name) && !machineCommands.includes(name))
     assert.deepEqual(untested, ['logout'], 'logout is tested last')
+  })
+
+  test('a restore that waits is cancelled from another terminal', async () => {
+    const undone = (await ok('task', agent, '[[reply:fine]]', '--async')).trim()
+    await ok('runs', 'log', undone, '-f')
+    const busy = (await ok('task', agent, '[[hold:cancel]] [[reply:fine]]', '--async')).trim()
+    await eventually(
+      async () => (await platform.request('GET', `/api/executions/${busy}`)).json.status,
+      (status) => status === 'running',
+    )
+    const undoing = terminal(['undo', undone, '--when-busy', 'wait', '--yes'])
+    await eventually(
+      async () => (await platform.request('GET', `/api/agents/${agent}/history/restores`)).json.restores[0],
+      (restore) => restore?.state === 'waiting',
+    )
+    assert.match(await ok('history', 'cancel', agent), /is cancelled/)
+    platform.model.release('cancel')
+    const { code, out } = await undoing
+    assert.equal(code, 1, out)
+    assert.match(out, /was not restored: cancelled/)
+    assert.equal((await terminal(['history', 'cancel', agent])).code, 4)
   })
 
   test('bash completion knows commands and their verbs', async () => {

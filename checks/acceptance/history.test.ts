@@ -136,6 +136,27 @@ test('a run is undone, and so is the restore', async () => {
   assert.equal(await read('note.txt'), 'lost\n')
 })
 
+test('a restore that waits for a run is cancelled, and the workspace stays as it is', async () => {
+  const restores = `/api/agents/${agent}/history/restores`
+  const first = await recordsOf(await task('[[tool:Bash:echo kept > note.txt]] [[reply:ok]]'))
+  const working = task('[[hold:cancel]] [[reply:ok]]')
+  await eventually(
+    async () => rows("select * from run_workspace_records where outcome = 'recording'"),
+    (open) => open.length === 1,
+  )
+  const waiting = await platform.request('POST', restores, { record: first.before_id, when_busy: 'wait' })
+  assert.deepEqual([waiting.status, waiting.json.state], [202, 'waiting'], waiting.text)
+  const listed = (await platform.request('GET', restores)).json.restores
+  assert.equal(listed[0].id, waiting.json.id)
+  const cancelled = await platform.request('POST', `${restores}/${waiting.json.id}/cancel`)
+  assert.deepEqual([cancelled.status, cancelled.json.reason], [200, 'cancelled'], cancelled.text)
+  platform.model.release('cancel')
+  await working
+  assert.equal((await recordsOf(await task('[[tool:Bash:cat note.txt]] [[reply:ok]]'))).outcome, 'recorded')
+  const address = `/api/agents/${agent}/files/download?path=note.txt`
+  assert.equal((await platform.request('GET', address)).text, 'kept\n')
+})
+
 test('a run finds neither the store nor the index of its history', async () => {
   const search =
     'find / -name objects.git -o -name history-index 2>/dev/null | head; cat /var/lib/roost/*/history-index 2>&1 | head -1'

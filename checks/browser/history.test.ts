@@ -114,6 +114,36 @@ describe('the history of a workspace', () => {
     await closeTab(tab)
   })
 
+  test('the owner cancels a restore that waits for a run', async () => {
+    const working = say('[[hold:cancel]] [[reply:done]]')
+    await eventually(
+      async () => (await bench.platform.request('GET', `/api/agents/${name}/executions?limit=1`)).text,
+      (text) => text.includes('"running"'),
+    )
+    const tab = await bench.open({ width: 1440 })
+    const { page } = tab
+    await tab.goto(`/agents/${name}/executions/${runId}`)
+    const begin = async () => {
+      await changes(page).getByRole('button', { name: 'Undo this run' }).click()
+      const dialog = page.getByRole('dialog', { name: 'Restore the workspace to before this run' })
+      await dialog.getByRole('button', { name: 'Restore', exact: true }).click()
+      await dialog.getByText('Waiting for the running turns to end.').waitFor()
+      return dialog
+    }
+    const dialog = await begin()
+    await dialog.getByRole('button', { name: 'Cancel restore' }).click()
+    await dialog.getByText('The workspace is as it was. The restore was cancelled.').waitFor()
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+    await begin()
+    await tab.goto(`/agents/${name}?tab=history`)
+    await page.getByText('A restore is not complete').waitFor()
+    await page.getByRole('button', { name: 'Cancel restore' }).click()
+    await page.getByText('A restore is not complete').waitFor({ state: 'detached' })
+    bench.platform.model.release('cancel')
+    await working
+    await closeTab(tab)
+  })
+
   test('the panel of a conversation shows the changes of each turn, also by shell commands', async () => {
     const tab = await bench.open({ width: 1440 })
     const { page } = tab

@@ -50,6 +50,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'roost history get scout 12 notes/todo.md',
     'roost history archive scout 12 --to before.tar.gz',
     'roost history restore scout 12 notes',
+    'roost history cancel scout',
     'roost history pin scout 12',
     'roost history former scout',
   ],

@@ -19,6 +19,7 @@ import {
   pinHistoryRecord,
   putHistorySettings,
 } from '@roost/contracts/agents/workspace-history'
+import { cancelRestore, listRestores } from '@roost/contracts/agents/workspace-restore'
 import { errorOf } from '@roost/contracts/client'
 import { changeLines } from './changes.ts'
 import { type CommandContext, commandGroup } from './client/client-command.ts'
@@ -146,6 +147,17 @@ export const history = commandGroup(
       async run(context) {
         const { name, record } = await recordOf(context)
         return restoreWorkspace(context, name, { record, path: context.positionals[2] })
+      },
+    },
+    cancel: {
+      parameters: 'AGENT',
+      summary: 'Cancel the restore that waits for running runs.',
+      async run({ api, positionals: [name = ''], print }) {
+        const { restores } = await api.call(listRestores, { params: { name } })
+        const restore = restores.find(({ ended_at }) => ended_at === null)
+        if (!restore) throw new CommandFailed(`No restore of ${name} is waiting.`, exitCodes.notFound)
+        const cancelled = await api.call(cancelRestore, { params: { name, restore: restore.id } })
+        print(cancelled, () => `The restore of ${name} is cancelled.`)
       },
     },
     pin: pinning(true, 'Keep a record until it is unpinned.'),

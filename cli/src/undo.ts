@@ -21,6 +21,7 @@ export const restoreOptions = {
 export const restoreOptionLines = [
   '--dry-run        only show what would change',
   '--when-busy HOW  while runs work: refuse (default), wait for them, or stop them',
+  '                 `roost history cancel AGENT` cancels a restore that waits',
   '--yes            skip the confirmation; required without a terminal',
 ]
 

@@ -45,6 +45,7 @@ export type RestoreProgress = (typeof restoreProgress)[number]
 /** Why a restore failed, or what it waits for. */
 export const restoreReasons = [
   'runs_working',
+  'cancelled',
   'stopping_runs',
   'agent_unresponsive',
   'agent_program_outdated',

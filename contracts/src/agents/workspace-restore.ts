@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { endpoint } from '../kit/endpoint.ts'
-import { AgentParams, Timestamp } from '../kit/primitives.ts'
+import { AgentParams, queryInteger, Timestamp } from '../kit/primitives.ts'
 import { restoreConflictReasons } from '../link/history-restore.ts'
 import { restoreProgress, restoreReasons } from './history.ts'
 import { FilePath } from './workspace.ts'
@@ -9,6 +9,8 @@ import { HistoryRecord, PathBytes, shownPath } from './workspace-history.ts'
 const tag = 'History'
 const path = '/api/agents/{name}/history/restores'
 const count = z.number().int()
+/** The open one, and those that have ended. */
+const maxListedRestores = 51
 
 /**
  * What is restored, and to when: a record, or the workspace before or after a run. Unknown names are refused, because
@@ -120,6 +122,20 @@ export const startRestore = endpoint({
   audit: { type: 'configuration', action: 'restore_workspace' },
 })
 
+export const listRestores = endpoint({
+  id: 'listRestores',
+  method: 'GET',
+  path,
+  summary: 'The restores of an agent, newest first',
+  description: 'The open one, if there is one, and the last 50 that have ended.',
+  tag,
+  access: { who: 'owner' },
+  params: AgentParams,
+  query: z.object({ limit: queryInteger(1, maxListedRestores, 20) }),
+  returns: z.object({ restores: z.array(Restore) }),
+  fails: ['agent_not_found'],
+})
+
 export const getRestore = endpoint({
   id: 'getRestore',
   method: 'GET',
@@ -130,4 +146,18 @@ export const getRestore = endpoint({
   params: AgentParams.extend({ restore: z.string() }),
   returns: Restore,
   fails: ['agent_not_found', 'not_found'],
+})
+
+export const cancelRestore = endpoint({
+  id: 'cancelRestore',
+  method: 'POST',
+  path: `${path}/{restore}/cancel`,
+  summary: 'Cancel a restore that waits',
+  description: 'Runs that are being stopped for it are stopped all the same.',
+  tag,
+  access,
+  params: AgentParams.extend({ restore: z.string() }),
+  returns: Restore,
+  fails: ['agent_not_found', 'not_found', 'restore_begun', 'already_finished'],
+  audit: { type: 'configuration', action: 'cancel_restore' },
 })

@@ -107,6 +107,7 @@ export const errorCatalogue = {
   sync_in_progress: [409, 'A sync is already running.'],
   fleet_restart_in_progress: [409, 'A fleet restart is already running.'],
   git_conflict: [409, 'Git reports a conflict.'],
+  restore_begun: [409, 'The restore has begun, so it cannot be cancelled any more.'],
   agent_busy: [409, 'The agent is busy.'],
   disk_quota_reached: [409, "The agent's disk quota is used up: delete files or raise the quota."],
   backups_unavailable: [409, 'The platform cannot back up on its container engine.'],

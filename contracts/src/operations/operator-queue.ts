@@ -33,6 +33,7 @@ export const alertKinds = [
   'agent_unhealthy',
   'disk_quota',
   'history_quota',
+  'failed_run_undone',
   'program_outdated',
   'template_missing',
   'backup_failed',

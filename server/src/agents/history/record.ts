@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { RecordReason } from '@roost/contracts/agents/history'
 import { type HistoryRules, type LeftOutPath, maxLeftOutPaths } from '@roost/contracts/link/history'
 import { type Clock, timestamp } from '../../kit/clock.ts'
-import type { TurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import {
@@ -13,6 +12,7 @@ import {
 } from '../../ports/workspace-history/port.ts'
 import { WorkspaceRestoring } from './faults.ts'
 import { InvalidAnswer, pullScan } from './pull.ts'
+import type { RecordTurns } from './record-turns.ts'
 import { restoreStore } from './restore-store.ts'
 import { storeName } from './rules.ts'
 import { historyStore } from './store.ts'
@@ -23,8 +23,7 @@ export type MakeRecordDeps = {
   clock: Pick<Clock, 'now'>
   link: Pick<AgentLink, 'call'>
   history: WorkspaceHistory
-  /** Records of one agent are made one after another. */
-  turns: TurnsByKey
+  turns: RecordTurns
   rulesOf(agentId: string): Promise<HistoryRules>
   /** Bytes that the agent's next record may have. */
   roomOf(agentId: string): Promise<number>
@@ -75,12 +74,9 @@ export function createMakeRecord(deps: MakeRecordDeps) {
   async function make(
     agentId: string,
     request: RecordRequest,
+    signal: AbortSignal,
     lost: readonly string[] = [],
   ): Promise<MadeRecord> {
-    const signal = AbortSignal.any([
-      AbortSignal.timeout(limitMs),
-      ...(request.signal ? [request.signal] : []),
-    ])
     const recent = await store.list(agentId, { before: null, limit: knownBases })
     const known = recent.map(({ id }) => id).filter((id) => !lost.includes(id))
     const [latest = null] = recent
@@ -105,7 +101,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     } finally {
       if (handle !== null) void link.call(agentId, 'history.close', { handle }).catch(() => {})
     }
-    return make(agentId, request, [...lost, base ?? ''])
+    return make(agentId, request, signal, [...lost, base ?? ''])
   }
 
   async function openDraft(agentId: string, base: string | null) {
@@ -170,16 +166,27 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     if (handle !== null) await link.call(agentId, 'history.commit', { handle, record }).catch(() => {})
   }
 
+  const limited = (...signals: (AbortSignal | undefined)[]) =>
+    AbortSignal.any([AbortSignal.timeout(limitMs), ...signals.filter((signal) => signal !== undefined)])
+
   type Make = (request: RecordRequest) => Promise<MadeRecord>
   return {
     make: (agentId: string, request: RecordRequest) =>
-      turns(agentId, async () => {
-        await refuseDuringRestore(agentId, request)
-        return make(agentId, request)
-      }),
-    /** For work during which nobody else may record the workspace. */
-    inTurn: <T>(agentId: string, work: (make: Make) => Promise<T>): Promise<T> =>
-      turns(agentId, () => work((request) => make(agentId, request))),
+      turns(
+        agentId,
+        async (lost) => {
+          await refuseDuringRestore(agentId, request)
+          return make(agentId, request, limited(request.signal, lost))
+        },
+        request.signal,
+      ),
+    /** For work during which nobody else may record the workspace. `signal` ends the wait for it. */
+    inTurn: <T>(agentId: string, work: (make: Make) => Promise<T>, signal?: AbortSignal): Promise<T> =>
+      turns(
+        agentId,
+        (lost) => work((request) => make(agentId, request, limited(request.signal, lost))),
+        signal,
+      ),
   }
 }
 

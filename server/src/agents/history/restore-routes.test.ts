@@ -64,8 +64,14 @@ forEachDialect((_, open) => {
       assert.equal((await post({ record: record.id }, path, self)).json.error, 'person_required')
     }
     const { json } = await post({ record: record.id, when_busy: 'wait' })
-    const address = `/api/agents/scout/history/restores/${json.id}`
-    assert.equal((await world.request(sharer.key, 'GET', address)).json.error, 'owner_required')
+    const all = '/api/agents/scout/history/restores'
+    const address = `${all}/${json.id}`
+    for (const url of [all, address])
+      assert.equal((await world.request(sharer.key, 'GET', url)).json.error, 'owner_required')
+    const cancel = (key: string) => world.request(key, 'POST', `${address}/cancel`)
+    assert.equal((await cancel(sharer.key)).json.error, 'owner_required')
+    assert.equal((await cancel(self)).json.error, 'person_required')
+    assert.equal((await world.request(world.owner.key, 'GET', address)).json.state, 'waiting')
   })
 
   test('the state of a restore', async () => {
@@ -75,6 +81,10 @@ forEachDialect((_, open) => {
     const { json } = await world.post({ record: world.record.id, when_busy: 'wait' })
     assert.equal((await get(json.id)).json.state, 'waiting')
     assert.equal((await get(json.id, 'other')).json.error, 'not_found')
+    const list = (name: string) =>
+      world.request(world.owner.key, 'GET', `/api/agents/${name}/history/restores`)
+    assert.deepEqual((await list('scout')).json, { restores: [(await get(json.id)).json] })
+    assert.deepEqual((await list('other')).json, { restores: [] })
     assert.equal((await get('r2')).json.error, 'not_found')
   })
 })

@@ -1,5 +1,7 @@
 import {
+  cancelRestore,
   getRestore,
+  listRestores,
   previewRestore,
   type Restore,
   type RestorePreview,
@@ -40,6 +42,10 @@ export type Restores = {
   ): Promise<Restore>
   /** Null for an unknown one, or one of another agent. */
   state(agentId: string, restoreId: string): Promise<Restore | null>
+  /** Newest first. */
+  list(agentId: string, limit: number): Promise<Restore[]>
+  /** Null as for `state`. Throws `restore_begun` and `already_finished`. */
+  cancel(agentId: string, restoreId: string): Promise<Restore | null>
 }
 
 export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }): Route[] {
@@ -58,10 +64,18 @@ export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }):
       request.note({ record: target.record, run: target.run, path: target.path, when_busy: whenBusy })
       return restores.start(await requestOf(agent.id, target), { whenBusy, by: caller })
     }),
+    agentRoute(listRestores, async ({ agent, query }) => ({
+      restores: await restores.list(agent.id, query.limit),
+    })),
     agentRoute(getRestore, async ({ agent, params }) => {
       const found = await restores.state(agent.id, params.restore)
       if (!found) throw new Fault('not_found')
       return found
+    }),
+    agentRoute(cancelRestore, async ({ agent, params }) => {
+      const cancelled = await restores.cancel(agent.id, params.restore)
+      if (!cancelled) throw new Fault('not_found')
+      return cancelled
     }),
   ]
 }

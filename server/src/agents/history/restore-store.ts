@@ -53,6 +53,12 @@ export function restoreStore(executor: Executor) {
       return (await query.where('agent_id', '=', agentId).executeTakeFirst()) ?? null
     },
 
+    /** Newest first. */
+    list(agentId: string, limit: number): Promise<RestoreRow[]> {
+      const query = db.selectFrom('workspace_restores').selectAll().where('agent_id', '=', agentId)
+      return query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
+    },
+
     async isOpen(agentId: string): Promise<boolean> {
       return (await open().select('id').where('agent_id', '=', agentId).executeTakeFirst()) !== undefined
     },

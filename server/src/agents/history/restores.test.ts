@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import type { FakeAnswers } from '../../ports/agent-link/fake.ts'
 import { LinkDown, LinkFault } from '../../ports/agent-link/port.ts'
+import { createTestAlerts } from '../../test/alerts.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { insertRunRecords } from '../../test/history.ts'
 import { openAgents, until } from '../test/world.ts'
@@ -15,8 +16,9 @@ import { linkWorkspace } from './test/linked-workspace.ts'
 forEachDialect((_, open) => {
   async function openWorld(options: Parameters<typeof openAgents>[1] & { answers?: FakeAnswers } = {}) {
     const state = { running: [] as string[], stopped: [] as string[] }
+    const { alerts, raised } = createTestAlerts()
     const world = await openAgents(await open(), {
-      ...options,
+      ...{ alerts, ...options },
       needs: {
         lockRuns: async () => state.running,
         async stopRuns(_, by) {
@@ -45,7 +47,7 @@ forEachDialect((_, open) => {
       world.request(key, method, `/api/agents/ada/history/restores${path}`, body)
     const state_ = async (restore: string) => (await call('GET', `/${restore}`)).json
     return {
-      ...{ world, owner, id, history, workspace, file, write, record, call, state, over },
+      ...{ world, raised, owner, id, history, workspace, file, write, record, call, state, over },
       store: historyStore(world.db),
       restores: restoreStore(world.db),
       text: (name: string) => readFileSync(file(name), 'utf8'),
@@ -147,6 +149,58 @@ forEachDialect((_, open) => {
     assert.deepEqual([state, reason], ['failed', 'runs_working'])
   })
 
+  test('a restore that waits can be cancelled, and the runs behind it start', async () => {
+    await using t = await openWorld()
+    t.state.running = ['one']
+    const { json } = await t.start({ when_busy: 'wait' })
+    assert.equal(await t.isClosed(), true)
+    const { status, json: cancelled } = await t.call('POST', `/${json.id}/cancel`)
+    assert.deepEqual([status, cancelled.state, cancelled.reason], [200, 'failed', 'cancelled'])
+    assert.equal(await t.isClosed(), false)
+    assert.ok(t.wakes() > 0)
+    t.state.running = []
+    await t.look()
+    assert.deepEqual([await t.stateOf(json.id), t.text('notes')], [cancelled, 'second'])
+    const again = await t.call('POST', `/${json.id}/cancel`)
+    assert.deepEqual([again.status, again.json.error], [409, 'already_finished'])
+    assert.equal((await t.call('POST', '/unknown/cancel')).json.error, 'not_found')
+  })
+
+  test('409 for the cancellation of a restore that has begun', async () => {
+    await using t = await openWorld()
+    const [reached, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { 'history.restore.compare': compare } = t.workspace.answers
+    t.over['history.restore.compare'] = async (request) => {
+      reached.resolve()
+      await go.promise
+      return compare?.(request) ?? assert.fail()
+    }
+    t.workspace.connect()
+    const { json } = await t.start()
+    await reached.promise
+    const refused = await t.call('POST', `/${json.id}/cancel`)
+    assert.deepEqual([refused.status, refused.json.error], [409, 'restore_begun'])
+    go.resolve()
+    assert.equal((await t.ended(json.id)).state, 'restored')
+  })
+
+  test('of a cancellation and the beginning, one wins', async () => {
+    await using t = await openWorld()
+    for (let round = 0; round < 10; round += 1) {
+      t.write('notes', `round ${round}`)
+      t.state.running = ['one']
+      const { json } = await t.start({ when_busy: 'wait' })
+      t.state.running = []
+      const [{ status }] = await Promise.all([t.call('POST', `/${json.id}/cancel`), t.look()])
+      const { state } = await t.ended(json.id)
+      assert.deepEqual(
+        [state, t.text('notes')],
+        status === 200 ? ['failed', `round ${round}`] : ['restored', 'first'],
+      )
+      await until(async () => !(await t.isClosed()), 'the restore is over')
+    }
+  })
+
   test('a failed run with the rights of the owner is undone, unless others have worked since', async () => {
     await using t = await openWorld()
     const run = { agent_id: t.id, before_id: t.record.id, outcome: 'recording' as const }
@@ -167,6 +221,7 @@ forEachDialect((_, open) => {
     await fail('shared', true)
     await fail('unknown', true)
     assert.equal(await t.isClosed(), false)
+    assert.equal(t.raised.length, 0)
 
     const idOf = async () => (await t.restores.openOf(t.id))?.id ?? assert.fail('no restore is open')
     t.world.link.unlink(t.id)
@@ -175,18 +230,56 @@ forEachDialect((_, open) => {
     t.workspace.connect()
     await t.look()
     assert.deepEqual([(await t.ended(late)).reason, t.text('notes')], ['later_runs', 'second'])
+    const told = t.raised.map(({ executionId, title, priority }) => [executionId, title, priority])
+    assert.deepEqual(told, [['one', 'A failed run could not be undone', 'high']])
+    assert.match(t.raised[0]?.question ?? '', /Other runs have worked since/)
 
     const second = { ...run, started_at: '2026-01-05T08:00:00.000Z' }
     await insertRunRecords(t.world.db, { ...second, execution_id: 'two' })
     await insertRunRecords(t.world.db, { ...second, execution_id: 'check' })
     t.world.link.unlink(t.id)
     await fail('two', false, 'check')
+    await fail('two', true, 'check')
     const { id, run: undone } = await t.stateOf(await idOf())
     assert.equal(undone, 'two')
     assert.equal(await t.isClosed(), true, 'before any other run starts')
     t.workspace.connect()
     await t.look()
     assert.deepEqual([(await t.ended(id)).state, t.text('notes')], ['restored', 'first'])
+    const { executionId, title, question } = t.raised[1] ?? {}
+    assert.deepEqual([t.raised.length, executionId, title], [2, 'two', 'A failed run was undone'])
+    const before = await t.store.record(t.id, (await t.stateOf(id)).undo_record)
+    assert.match(
+      question ?? '',
+      new RegExp(`0 added, 1 changed, 1 deleted.*restore record ${before?.number}\\.`),
+    )
+  })
+
+  test('a failed run without a record, or during another restore, is not undone, and the owner learns it', async () => {
+    await using t = await openWorld()
+    const run = { agent_id: t.id, outcome: 'recording' as const }
+    const fail = (executionId: string) =>
+      t.world.db.atomically((tx) =>
+        t.history.restores.undoFailed(tx, { agentId: t.id, executionId, isAsked: true }),
+      )
+    await insertRunRecords(t.world.db, { ...run, execution_id: 'bare', before_id: null })
+    await insertRunRecords(t.world.db, {
+      ...{ ...run, outcome: 'skipped', execution_id: 'reading', before_id: null },
+    })
+    await insertRunRecords(t.world.db, { ...run, execution_id: 'one', before_id: t.record.id })
+    for (const each of ['reading', 'bare']) await fail(each)
+    t.state.running = ['busy']
+    const { json } = await t.start({ when_busy: 'wait' })
+    await fail('one')
+    assert.deepEqual(
+      t.raised.map(({ executionId, context }) => [executionId, context.reason]),
+      [
+        ['bare', 'no_record'],
+        ['one', 'restore_open'],
+      ],
+    )
+    await t.call('POST', `/${json.id}/cancel`)
+    assert.equal(t.raised.length, 2, 'what a person asked for is no news')
   })
 
   test('a link that breaks after the restore began: the agent says how it ended', async () => {

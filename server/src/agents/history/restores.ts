@@ -4,6 +4,7 @@ import type { Restore } from '@roost/contracts/agents/workspace-restore'
 import type { HistoryRules } from '@roost/contracts/link/history'
 import { maxNamedConflicts } from '@roost/contracts/link/history-restore'
 import type { Loop } from '../../background/loops.ts'
+import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Lease, Leases } from '../../foundation/leases/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
@@ -35,6 +36,7 @@ import { joinedRules } from './restore-target.ts'
 import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow, RestoreRow, StoredConflict } from './tables.ts'
+import { notOpenedAlert, undoAlert } from './undo-alert.ts'
 
 type Make = (request: RecordRequest) => Promise<MadeRecord>
 
@@ -43,12 +45,13 @@ export type RestoresDeps = {
   clock: Clock
   log: Pick<Log, 'info' | 'warn' | 'error'>
   leases: Pick<Leases, 'take' | 'renew' | 'release'>
+  alerts: Pick<Alerts, 'raise'>
   link: Pick<AgentLink, 'call' | 'wake' | 'isConnected' | 'isHere'>
   history: WorkspaceHistory
   agentRecords: Pick<AgentRecords, 'byId'>
   rulesOf(agentId: string): Promise<HistoryRules>
-  /** For work during which nobody else may record the workspace. */
-  inTurn<T>(agentId: string, work: (make: Make) => Promise<T>): Promise<T>
+  /** For work during which nobody else may record the workspace. `signal` ends the wait for it. */
+  inTurn<T>(agentId: string, work: (make: Make) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Removes old records of an agent whose quota is used up. */
   makeRoom(agentId: string): Promise<unknown>
   /** Locks the agent's queue, so that no run starts until the transaction ends. Returns the ids of running ones. */
@@ -242,29 +245,33 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       if (!record) throw new UnknownRecord(row.record_id)
       const request = { agentId, record, paths: pathsOf(row), leftOut: leftOutOf(record) }
       const options = await optionsOf(request, row.id, signal)
-      await deps.inTurn(agentId, async (make) => {
-        let merge: Merge | null = null
-        const recordBefore = async () => {
-          const { record: before } = await madeBefore(agentId, make, signal)
-          const found = await mergeFor(row, before.id)
-          if (merge && merge.paths.join('\0') !== found?.paths.join('\0'))
-            throw new Fault('conflict', 'The workspace changed meanwhile. Try again.')
-          merge = found
-          await store.change(row, now(), { before_id: before.id })
-          // The runs before it have ended, and what follows is not theirs.
-          const runs = (await records.openRuns(agentId)).map(({ execution_id }) => execution_id)
-          await records.endRuns(runs, now())
-          await records.completeRuns(runs, { after: before.id })
-        }
-        // What to merge is known once the workspace is recorded.
-        if (row.merge_base_id !== null) await recordBefore()
-        const { paths } = merge ?? options
-        await finish(
-          row,
-          await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore),
-          make,
-        )
-      })
+      await deps.inTurn(
+        agentId,
+        async (make) => {
+          let merge: Merge | null = null
+          const recordBefore = async () => {
+            const { record: before } = await madeBefore(agentId, make, signal)
+            const found = await mergeFor(row, before.id)
+            if (merge && merge.paths.join('\0') !== found?.paths.join('\0'))
+              throw new Fault('conflict', 'The workspace changed meanwhile. Try again.')
+            merge = found
+            await store.change(row, now(), { before_id: before.id })
+            // The runs before it have ended, and what follows is not theirs.
+            const runs = (await records.openRuns(agentId)).map(({ execution_id }) => execution_id)
+            await records.endRuns(runs, now())
+            await records.completeRuns(runs, { after: before.id })
+          }
+          // What to merge is known once the workspace is recorded.
+          if (row.merge_base_id !== null) await recordBefore()
+          const { paths } = merge ?? options
+          await finish(
+            row,
+            await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore),
+            make,
+          )
+        },
+        signal,
+      )
     } catch (error) {
       await failed(row, error)
     }
@@ -353,15 +360,26 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     await ended(row, { state: 'failed', ...failure })
   }
 
-  async function ended(row: RestoreRow, to: Parameters<typeof store.end>[2]): Promise<void> {
-    if (row.fills_new === 1 && to.state === 'failed') {
+  /** Returns false if it is no longer in this state. */
+  async function ended(row: RestoreRow, to: Parameters<typeof store.end>[2]): Promise<boolean> {
+    if (row.fills_new === 1 && to.state === 'failed' && to.reason !== 'cancelled') {
       const { state: _, ...fault } = to
-      await store.change(row, now(), { ...fault, state: 'waiting', runner: null })
-      return
+      return store.change(row, now(), { ...fault, state: 'waiting', runner: null })
     }
-    if (!(await store.end(row, now(), to))) return
     const { agent_id, id } = row
+    const isEnded = await db.atomically(async (tx) => {
+      if (!(await restoreStore(tx).end(row, now(), to))) return false
+      const isNews = to.state === 'restored' || (to.state === 'failed' && to.reason !== 'cancelled')
+      const undone = row.run_id === null || !isNews ? null : await restoreStore(tx).byId(agent_id, id)
+      if (undone) {
+        const before = await historyStore(tx).record(agent_id, undone.before_id ?? '')
+        await deps.alerts.raise(tx, undoAlert(undone, before?.number ?? null))
+      }
+      return true
+    })
+    if (!isEnded) return false
     log.info({ agent_id, restore: id, state: to.state, reason: to.reason ?? null }, 'a restore has ended')
+    return true
   }
 
   /** Decides the end of a restore that was interrupted, as its agent knows it. */
@@ -371,12 +389,16 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     working.add(agentId)
     if (!(await store.change(row, now(), { runner: holder }))) return
     try {
-      await deps.inTurn(agentId, async (make) => {
-        const end = await restoreEnd({ link, history, clock }, { agentId, restoreId: row.id })
-        if (end.outcome !== 'unchanged') return finish(taken, end, make)
-        const reason = row.state === 'working' ? 'platform_stopped' : 'agent_unresponsive'
-        await ended(taken, { state: 'failed', reason, message: end.fault })
-      })
+      await deps.inTurn(
+        agentId,
+        async (make) => {
+          const end = await restoreEnd({ link, history, clock }, { agentId, restoreId: row.id })
+          if (end.outcome !== 'unchanged') return finish(taken, end, make)
+          const reason = row.state === 'working' ? 'platform_stopped' : 'agent_unresponsive'
+          await ended(taken, { state: 'failed', reason, message: end.fault })
+        },
+        closing.signal,
+      )
     } catch (error) {
       // An agent that does not answer is asked again.
       if (!(error instanceof Fault) || error.code === 'agent_unresponsive') throw error
@@ -400,9 +422,10 @@ export function createRestores(deps: RestoresDeps): RestoreService {
 
   async function look(): Promise<void> {
     for (const row of await store.allOpen()) {
-      if (row.state === 'waiting' && row.fills_new === 0 && ageMs(row.created_at) > maxWaitMs)
+      if (row.state === 'waiting' && row.fills_new === 0 && ageMs(row.created_at) > maxWaitMs) {
         await ended(row, { state: 'failed', reason: row.reason ?? 'agent_unresponsive' })
-      else kick(row.agent_id)
+        link.wake(row.agent_id)
+      } else kick(row.agent_id)
     }
   }
 
@@ -453,11 +476,20 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       const on = historyStore(tx)
       if (!isAsked && (await on.settings(agentId))?.undo_failed !== 1) return
       const run = await on.runOf(executionId)
-      if (!run || run.before_id === null || run.by_owner !== 1) return
-      await restoreStore(tx).insert({
+      // Without the right to write, there is nothing to undo.
+      if (run?.by_owner !== 1 || run.outcome === 'skipped') return
+      const notOpened = (reason: Parameters<typeof notOpenedAlert>[1]) =>
+        deps.alerts.raise(tx, notOpenedAlert({ agentId, executionId }, reason))
+      if (run.before_id === null) return notOpened('no_record')
+      const isOpened = await restoreStore(tx).insert({
         ...waitingRow(agentId, { recordId: run.before_id, paths: [''], at: now() }),
         ...{ run_id: executionId, validation_id: validationId },
       })
+      if (!isOpened) {
+        // The agent and the schedule may both ask for it.
+        const open = await restoreStore(tx).openOf(agentId)
+        return open?.run_id === executionId ? undefined : notOpened('restore_open')
+      }
       tx.onCommitted(() => kick(agentId))
     },
 
@@ -483,6 +515,23 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     async state(agentId, restoreId) {
       const row = await store.byId(agentId, restoreId)
       return row && restoreView(row)
+    },
+
+    async list(agentId, limit) {
+      return (await store.list(agentId, limit)).map(restoreView)
+    },
+
+    async cancel(agentId, restoreId) {
+      const row = await store.byId(agentId, restoreId)
+      if (!row) return null
+      const isCancelled =
+        row.state === 'waiting' && (await ended(row, { state: 'failed', reason: 'cancelled' }))
+      const current = await store.byId(agentId, restoreId)
+      if (!isCancelled && current)
+        throw new Fault(current.ended_at === null ? 'restore_begun' : 'already_finished')
+      // Runs have waited for it.
+      link.wake(agentId)
+      return current && restoreView(current)
     },
 
     isWorking: (agentId) => working.has(agentId),

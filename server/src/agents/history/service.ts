@@ -2,13 +2,13 @@ import { defaultHistoryRules, type HistoryRules, historyRulesFault } from '@roos
 import type { Loop } from '../../background/loops.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Meters } from '../../kit/platform-meters.ts'
-import { createTurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { type AttemptRecords, createAttemptRecords } from './adopt.ts'
 import { createAroundRuns, type RunRecording } from './around-runs.ts'
 import { type Filled, type FillRequest, fillWorkspace } from './fill.ts'
 import { createMakeRecord, type MadeRecord, type RecordRequest } from './record.ts'
+import { createRecordTurns } from './record-turns.ts'
 import { createRestores, type RestoreService, type RestoresDeps } from './restores.ts'
 import { createHistoryRetention, type HistoryRetentionDeps } from './retention.ts'
 import { historyStore } from './store.ts'
@@ -65,7 +65,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
   const rulesOf = async (agentId: string) => (await settings(agentId)).rules
   const { make, inTurn } = createMakeRecord({
     ...{ db, clock, link, history },
-    turns: createTurnsByKey(),
+    turns: createRecordTurns(deps),
     rulesOf,
     roomOf: uses.room,
     received: uses.received,

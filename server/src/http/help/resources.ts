@@ -133,6 +133,10 @@ export const resourcesHelp = {
     'The branch and its remote have changes that git cannot combine, or there are local changes in the way.',
     'Read the conflict type in the body. Resolve it on the Git tab or in the terminal.',
   ],
+  restore_begun: [
+    'Only a restore that waits for running runs can be cancelled, and this one already changes the workspace.',
+    'Wait until it has ended, and restore the record that was made before it.',
+  ],
   agent_busy: [
     'The agent has no free slot, or it is being started, stopped or changed.',
     'Wait and repeat. Raise the number of parallel tasks if this happens often.',

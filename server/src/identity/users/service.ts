@@ -21,6 +21,8 @@ export type Users = {
   /** `login`: a user name or registered e-mail address, case-insensitive. Never cached. */
   findLogin(login: string): Promise<{ account: Account; passwordHash: string | null } | null>
   passwordHashOf(id: string): Promise<string | null>
+  /** Until the transaction ends, other transactions that lock the account wait. Lock it before its agents. */
+  lock(tx: Tx, id: string): Promise<void>
   /** While true, setup is closed. */
   hasUsableAdmin(): Promise<boolean>
   /** Returns the id. One concurrent call succeeds, others throw `setup_completed`. Throws `already_exists`. */
@@ -63,6 +65,7 @@ export function createUsers(deps: { db: Db; clock: Clock; changes: IdentityChang
     findAll: (ids) => userStore(db).byIds(ids),
     findLogin: (login) => userStore(db).byLogin(login.trim().toLowerCase()),
     passwordHashOf: (id) => userStore(db).passwordHashOf(id),
+    lock: (tx, id) => userStore(tx).lock(id),
     hasUsableAdmin: () => userStore(db).hasUsableAdmin(),
 
     createFirstAdmin: ({ passwordHash, email }) =>

@@ -150,6 +150,15 @@ export function userStore(executor: Executor) {
         .execute()
     },
 
+    /** Locks the account's row until the transaction ends, so that counts of what it has stay valid. */
+    async lock(id: string): Promise<void> {
+      await db
+        .updateTable('users')
+        .set((eb) => ({ role: eb.ref('role') }))
+        .where('id', '=', id)
+        .execute()
+    },
+
     /** False if no other usable admin would remain. */
     async setRole(id: string, role: Role): Promise<boolean> {
       const { numUpdatedRows } = await db

@@ -7,6 +7,7 @@ import { historyStore } from '../../agents/history/index.ts'
 import { agentStore } from '../../agents/records/index.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { executionStore } from '../executions/index.ts'
+import { maxWorkingAttempts } from './service.ts'
 import { openAttempts } from './test/attempts-world.ts'
 
 const check = 'npm test'
@@ -72,6 +73,26 @@ forEachDialect((_, open) => {
     const begun = await world.request(t.owner.key, 'POST', '/api/agents/ada/history/restores', undo)
     assert.equal(begun.status, 202, JSON.stringify([begun.json, ended.keep]))
     await t.eventually(async () => readFileSync(join(t.home, 'notes'), 'utf8') === 'before', 'undone')
+  })
+
+  test('409 for simultaneous starts above the limit of the account, on whichever agents', async () => {
+    await using t = await openWorld()
+    const names = ['ada', 'bob', 'cleo', 'dan', 'eve', 'fay']
+    for (const name of names.slice(1)) await t.world.request(t.owner.key, 'POST', '/api/agents', { name })
+    // What is accepted stays at work.
+    await t.state.attempts?.close()
+    const replies = await Promise.all(
+      names.map((name) =>
+        t.world.request(t.owner.key, 'POST', `/api/agents/${name}/attempts`, {
+          messages: ['Do it'],
+          repeats: maxAttempts - 1,
+        }),
+      ),
+    )
+    const fitting = Math.floor(maxWorkingAttempts / (maxAttempts - 1))
+    const expected = names.map((_, index) => (index < fitting ? 202 : 409))
+    assert.deepEqual(replies.map(({ status }) => status).toSorted(), expected)
+    assert.equal(await t.store.countWorking(t.owner.id), fitting * (maxAttempts - 1))
   })
 
   test('the runs of attempts belong to the source afterwards, and forks are hidden before', async () => {

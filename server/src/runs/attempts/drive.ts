@@ -30,7 +30,7 @@ export type DriveDeps = {
   log: Pick<Log, 'info' | 'warn'>
   events: Pick<Outbox, 'append'>
   leases: Pick<Leases, 'take' | 'renew' | 'release'>
-  users: Pick<Users, 'find'>
+  users: Pick<Users, 'find' | 'lock'>
   link: Pick<AgentLink, 'call'>
   agentRecords: Pick<AgentRecords, 'byId' | 'everyRow'>
   agentManagement: Pick<AgentManagement, 'remove'>

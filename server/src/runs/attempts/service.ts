@@ -217,6 +217,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       )
       await db.atomically(async (tx) => {
         // Of two requests at the same time, the second one sees the first.
+        await deps.users.lock(tx, caller.user.id)
         if (!(await agentStore(tx).lock(agentId))) throw new Fault('agent_not_found')
         const on = attemptStore(tx)
         if (await on.hasSetIn(agentId, working))

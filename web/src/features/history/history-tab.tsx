@@ -13,13 +13,16 @@ import { SkeletonList } from '../../ui/skeleton.tsx'
 import { RelativeTime } from '../../ui/time.tsx'
 import { FormerWorkspaces } from './former-workspaces.tsx'
 import { HistorySettingsForm } from './history-settings.tsx'
+import { OpenRestore } from './open-restore.tsx'
 import { historyQuery } from './queries.ts'
 import { RecordView } from './record-view.tsx'
+import { useIsOwner } from './use-is-owner.ts'
 import { countsText, recordReasonWords } from './words.ts'
 
 /** The records of an agent's workspace, and their settings. */
 export function HistoryTab({ agent }: { agent: AgentDetails }) {
   const records = useInfiniteQuery(historyQuery(useApi(), agent.name))
+  const isOwner = useIsOwner(agent.name)
   const [selected, setSelected] = useState<string | null>(null)
   const all = records.data?.pages.flatMap((page) => page.records) ?? []
   const shown = all.find(({ id }) => id === selected) ?? all[0]
@@ -30,6 +33,7 @@ export function HistoryTab({ agent }: { agent: AgentDetails }) {
   if (!records.data) return <SkeletonList rows={5} label="Loading the history" />
   return (
     <div className="flex min-w-0 flex-col gap-8">
+      {isOwner && <OpenRestore agentName={agent.name} />}
       {shown ? (
         <div className="grid min-w-0 gap-6 lg:grid-cols-[minmax(0,18rem)_minmax(0,1fr)]">
           <section aria-labelledby="history-records" className="flex min-w-0 flex-col gap-2">

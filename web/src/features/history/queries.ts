@@ -19,7 +19,9 @@ import {
   type WorkspaceChange,
 } from '@roost/contracts/agents/workspace-history'
 import {
+  cancelRestore,
   getRestore,
+  listRestores,
   previewRestore,
   type RestoreTarget,
   startRestore,
@@ -175,6 +177,18 @@ export const formerQuery = (api: Client, name: string) =>
 
 export const changeFormer = (api: Client, name: string, workspace: string, act: 'use' | 'discard') =>
   api.call(act === 'use' ? putFormerBack : discardFormerWorkspace, { params: { name, workspace } })
+
+/** Looks again while a restore is open; runs and their events say when one may have been opened. */
+export const restoresQuery = (api: Client, name: string) =>
+  queryOptions({
+    queryKey: [...historyKeys.ofAgent(name), 'restores'],
+    queryFn: ({ signal }) => api.call(listRestores, { params: { name }, signal }),
+    refetchInterval: ({ state }) =>
+      state.data?.restores.some(({ ended_at }) => ended_at === null) ? restorePaceMs : false,
+  })
+
+export const stopRestore = (api: Client, name: string, restore: string) =>
+  api.call(cancelRestore, { params: { name, restore } })
 
 /** Saves a file, or a folder as tar.gz. */
 export async function downloadAt(

@@ -14,6 +14,7 @@ import { Select } from '../../ui/select.tsx'
 import { SkeletonList } from '../../ui/skeleton.tsx'
 import { visibleName } from '../workspace/paths.ts'
 import { showFault } from '../workspace/show-fault.ts'
+import { CancelRestore } from './cancel-restore.tsx'
 import { beginRestore, type RestoreOf, restorePreviewQuery, restoreQuery } from './queries.ts'
 import { changeWords, conflictSentences, countsText, restoreSentence } from './words.ts'
 
@@ -68,6 +69,9 @@ export function RestoreDialog({ agentName, target: first, title, open, onOpenCha
       footer={
         <>
           <Button onClick={() => onOpenChange(false)}>{started === null ? 'Cancel' : 'Close'}</Button>
+          {restore.data?.state === 'waiting' && (
+            <CancelRestore agentName={agentName} restore={restore.data.id} />
+          )}
           {undoRecord !== null && <Button onClick={() => undo(undoRecord)}>Undo this restore</Button>}
           {isReady && (
             <Button variant="primary" pending={beginning.isPending} onClick={() => beginning.mutate()}>
@@ -185,9 +189,10 @@ function Progress({ restore, error }: { restore: Restore | undefined; error: Err
       <SkeletonList rows={1} label="Restoring" />
     )
   const isDone = restore.state === 'restored' || restore.state === 'unchanged'
+  const isFailed = restore.state === 'failed' && restore.reason !== 'cancelled'
   return (
     <div className="flex min-w-0 flex-col gap-4">
-      <Banner tone={restore.state === 'failed' ? 'danger' : isDone ? 'success' : 'info'}>
+      <Banner tone={isFailed ? 'danger' : isDone ? 'success' : 'info'}>
         {restoreSentence(restore)}{' '}
         {restore.state === 'restored' && `${countsText({ ...restore, renamed: 0 })}.`}
       </Banner>

@@ -62,6 +62,7 @@ export const conflictSentences: Record<RestorePreview['conflicts'][number]['reas
 
 const restoreReasonSentences: Record<RestoreReason, string> = {
   runs_working: 'Runs kept working.',
+  cancelled: 'The restore was cancelled.',
   stopping_runs: 'Runs are being stopped.',
   agent_unresponsive: 'The agent did not answer.',
   agent_program_outdated: 'The program in the container is too old: restart the agent.',

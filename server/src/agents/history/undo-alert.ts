@@ -1,0 +1,64 @@
+import type { RestoreReason } from '@roost/contracts/agents/history'
+import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
+import type { RestoreRow } from './tables.ts'
+
+/**
+ * What the owner learns about a failed run that was undone, or could not be. `before`: number of the record made before
+ * that. No words of the agent: people with a share see alerts too.
+ */
+export function undoAlert(restore: RestoreRow, before: number | null): PlatformAlert {
+  const { id, agent_id, run_id, state, reason, message, added, changed, attributes, deleted } = restore
+  const isUndone = state === 'restored'
+  const counts = { added, changed: changed + attributes, deleted }
+  return {
+    ...base({ agentId: agent_id, executionId: run_id ?? '' }),
+    priority: isUndone ? 'medium' : 'high',
+    title: isUndone ? 'A failed run was undone' : 'A failed run could not be undone',
+    question: isUndone
+      ? [
+          `The workspace is as it was before the run: ${added} added, ${changed + attributes} changed, ${deleted} deleted.`,
+          ...(message === null ? [] : [message]),
+          ...(before === null ? [] : [`To get the changes of the run back, restore record ${before}.`]),
+        ].join(' ')
+      : `The workspace still has the changes of the run. ${reasons[reason ?? 'platform_fault']} Check them, and undo the run on its page if necessary.`,
+    context: { restore: id, state, reason, ...(isUndone ? counts : {}) },
+  }
+}
+
+/** No restore could be opened for a failed run that had to be undone. */
+export function notOpenedAlert(
+  run: { agentId: string; executionId: string },
+  reason: 'no_record' | 'restore_open',
+): PlatformAlert {
+  const because =
+    reason === 'no_record'
+      ? 'The workspace was not recorded before the run.'
+      : 'Another restore of the agent is not complete.'
+  return {
+    ...base(run),
+    priority: 'high',
+    title: 'A failed run could not be undone',
+    question: `The workspace still has the changes of the run. ${because} Check them.`,
+    context: { state: 'failed', reason },
+  }
+}
+
+function base({ agentId, executionId }: { agentId: string; executionId: string }) {
+  return { agentId, kind: 'failed_run_undone' as const, executionId }
+}
+
+const reasons: Record<RestoreReason, string> = {
+  runs_working: 'Other runs kept working for an hour.',
+  stopping_runs: 'Other runs could not be stopped.',
+  cancelled: 'The restore was cancelled.',
+  agent_unresponsive: 'The agent did not answer.',
+  agent_program_outdated: 'The program in the container is too old.',
+  platform_stopped: 'The platform stopped meanwhile.',
+  record_removed: 'Retention removed the record.',
+  not_recorded: 'The workspace could not be recorded before.',
+  later_runs: 'Other runs have worked since.',
+  changed_meanwhile: 'Files changed meanwhile.',
+  workspace_replaced: 'The agent got another workspace.',
+  workspace_fault: 'The workspace reported an error.',
+  platform_fault: 'The platform could not complete it.',
+}
