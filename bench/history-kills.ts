@@ -219,7 +219,7 @@ async function change(version: number, victim: Victim | null): Promise<string | 
   return id
 }
 
-/** `struck` is called when the victim, or with the engine the agent's container, is dead. */
+/** `struck` is called when the victim is dead. With the engine: when the container has ended, or the daemon is back. */
 async function strike(victim: Victim, struck = () => {}): Promise<void> {
   if (victim === 'platform') {
     await platform.killApi()
