@@ -43,6 +43,11 @@ describe('an agent with local volumes loses its node', () => {
       cluster.nodes.find((node) => node.name === pod?.spec.nodeName) ?? assert.fail(JSON.stringify(items))
     )
   }
+  const untilStatus = (name: string, status: string) =>
+    eventually(
+      async () => (await platform.request('GET', `/api/agents/${name}`)).json,
+      (agent) => agent.status === status,
+    )
   async function taskOf(message: string): Promise<Loose> {
     const { execution_id } = await request('POST', '/task', { message, async_mode: true })
     return untilExecution(platform, 'allowed', execution_id, isOver)
@@ -86,6 +91,7 @@ describe('an agent with local volumes loses its node', () => {
     const used = await request('POST', `/former-workspaces/${left.id}/use`)
     assert.equal(used.workspaces.length, 1, JSON.stringify(used))
     await request('POST', '/start')
+    await untilStatus('allowed', 'running')
     assert.equal(await answerOf(platform, 'allowed', '[[reply:back]]'), 'back')
     assert.equal(await nodeOf('allowed'), node)
     assert.equal(await fileOf('note.txt'), 'written after the record')
@@ -102,6 +108,7 @@ describe('an agent with local volumes loses its node', () => {
     )
     assert.match(waiting.waiting.reason, /node/i)
     await node.start()
+    await untilStatus('waits', 'running')
     assert.equal(await answerOf(platform, 'waits', '[[reply:still here]]'), 'still here')
     assert.deepEqual(
       (await platform.request('GET', '/api/agents/waits/former-workspaces')).json.workspaces,

@@ -17,7 +17,7 @@ import { test } from 'node:test'
 import type { ContainerSpec } from '../port.ts'
 import { specOf } from '../test/harness.ts'
 import { type PodInput, podFor } from './pod.ts'
-import { type ContainerRecord, readRecord, secretFor } from './record.ts'
+import { type ContainerRecord, dataKey, readRecord, secretFor } from './record.ts'
 import { testSettings } from './test/settings.ts'
 
 function recordOf(more: Partial<ContainerSpec> = {}): ContainerRecord {
@@ -91,15 +91,28 @@ test('limits are those of the container, and requests never exceed them', () => 
 
 test('the environment comes from the Secret and is not in the pod', () => {
   const { spec, container } = pod({ env: { ROOST_AGENT_KEY: 'key-of-ada' } }, { fenceSeconds: 10 })
-  assert.deepEqual(container.envFrom, [{ secretRef: { name: 'roost-agent-ada' } }])
-  assert.deepEqual(container.env, [
+  const secretKeyRef = { name: 'roost-agent-ada', key: dataKey('the-id', 'ROOST_AGENT_KEY') }
+  assert.deepEqual(container.env.slice(-3), [
+    { name: 'ROOST_AGENT_KEY', valueFrom: { secretKeyRef } },
     { name: 'ROOST_START_NUMBER', value: '9' },
     { name: 'ROOST_START_WAIT_SECONDS', value: '10' },
   ])
   assert.ok(!JSON.stringify(spec).includes('key-of-ada'))
   const secret = secretFor({ ...specOf('i', 'stay'), env: { A: 'key-of-ada' } }, 'id', 'one')
   assert.ok(!JSON.stringify(secret.metadata).includes('key-of-ada'))
-  assert.equal(secret.stringData.A, 'key-of-ada')
+  assert.deepEqual(secret.stringData, { 'A.id': 'key-of-ada' })
+  assert.ok(!('immutable' in secret), 'a later Secret with this name must be read')
+})
+
+test('a record of 0.1.0 has the names of the variables only in its data', () => {
+  const record = recordOf({ env: { ROOST_AGENT_KEY: 'key-of-ada' } })
+  const { variables: _, ...spec } = record.spec
+  const { container } = pod({}, { record: { ...record, spec } })
+  assert.deepEqual(container.envFrom, [{ secretRef: { name: 'roost-agent-ada' } }])
+  assert.deepEqual(
+    container.env.map(({ name }) => name),
+    ['ROOST_START_NUMBER', 'ROOST_START_WAIT_SECONDS'],
+  )
 })
 
 test('the settings of the operator are in the pod', () => {

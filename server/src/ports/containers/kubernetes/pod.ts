@@ -2,6 +2,7 @@ import type { Mount } from '../port.ts'
 import { quantity } from './objects.ts'
 import {
   type ContainerRecord,
+  dataKey,
   idLabel,
   movableNote,
   nameNote,
@@ -168,10 +169,14 @@ export function podFor(input: PodInput) {
           name: agentContainer,
           ...image,
           env: [
+            ...(spec.variables ?? []).map((name) => ({
+              name,
+              valueFrom: { secretKeyRef: { name: record.secret.name, key: dataKey(record.id, name) } },
+            })),
             { name: 'ROOST_START_NUMBER', value: String(start.number) },
             { name: 'ROOST_START_WAIT_SECONDS', value: String(input.fenceSeconds) },
           ],
-          envFrom: [{ secretRef: { name: record.secret.name } }],
+          ...(spec.variables ? {} : { envFrom: [{ secretRef: { name: record.secret.name } }] }),
           resources,
           securityContext: {
             privileged: false,

@@ -24,7 +24,8 @@ export type ContainerRecord = {
   superseded: readonly string[]
 }
 
-export type StoredSpec = Omit<ContainerSpec, 'env'>
+/** `variables`: names of the environment. Missing in records of 0.1.0, whose data has these names itself. */
+export type StoredSpec = Omit<ContainerSpec, 'env'> & { variables?: string[] }
 
 /** `exitCode` is null when the pod disappeared without a result. */
 export type EndedRun = { startedAt: string | null; exitCode: number | null; oomKilled: boolean }
@@ -48,7 +49,8 @@ const lastRunNote = 'roost.last-run'
 const supersededNote = 'roost.superseded'
 
 export function secretFor(spec: ContainerSpec, id: string, install: string) {
-  const { env, ...stored } = spec
+  const { env, ...rest } = spec
+  const stored: StoredSpec = { ...rest, variables: Object.keys(env) }
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -58,10 +60,18 @@ export function secretFor(spec: ContainerSpec, id: string, install: string) {
       annotations: { [specNote]: JSON.stringify(stored) },
     },
     type: 'roost/container',
-    immutable: true,
-    stringData: env,
+    // Not immutable: nodes would never read a later Secret with this name as long as a pod of the earlier one ends.
+    stringData: Object.fromEntries(
+      Object.entries(env).map(([variable, value]) => [dataKey(id, variable), value]),
+    ),
   }
 }
+
+/**
+ * Where the Secret has a variable. A node that still has an earlier Secret with this name finds no such key and reads
+ * again, instead of starting the pod with the earlier keys.
+ */
+export const dataKey = (id: string, variable: string) => `${variable}.${id}`
 
 export const secretName = (container: string) => `roost-${container}`
 
