@@ -35,10 +35,13 @@ describe('an agent with local volumes loses its node', () => {
     (await platform.request('GET', `/api/agents/allowed/files/download?path=${path}`)).text
   const nodeOf = async (name: string) => {
     const { items } = await cluster.api.request<{ items: Pod[] }>('GET', '/api/v1/namespaces/default/pods')
-    const pod = items.find(
-      ({ metadata }) =>
-        metadata.name.startsWith(`agent-${name}-`) && metadata.deletionTimestamp === undefined,
-    )
+    // The pod of the lost container exists until its node returns.
+    const pod = items
+      .filter(({ metadata }) => metadata.name.startsWith(`agent-${name}-`))
+      .toSorted((a, b) =>
+        (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? ''),
+      )
+      .at(-1)
     return (
       cluster.nodes.find((node) => node.name === pod?.spec.nodeName) ?? assert.fail(JSON.stringify(items))
     )
