@@ -219,7 +219,7 @@ test('a platform killed in the middle of a fork leaves nothing of it', async () 
   platform.token = await signIn(platform)
   await untilGone('qa-fork-killed')
   const again = await fork({ name: 'qa-fork-killed' }, from)
-  assert.equal(again.status, 200, again.text)
+  assert.equal(again.status, 200, `${again.text}\n${platform.output().slice(-6000)}`)
   assert.equal(
     await inAgent('qa-fork-killed', 'sha256sum large.bin'),
     await inAgent(from, 'sha256sum large.bin'),

@@ -14,6 +14,7 @@ import { test } from 'node:test'
 import type { PlatformCalls } from '@roost/contracts/link/messages'
 import { sql } from 'kysely'
 import type { FakeAnswers } from '../../ports/agent-link/fake.ts'
+import { LinkFault } from '../../ports/agent-link/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { insertRunRecords } from '../../test/history.ts'
 import { linkWorkspace } from '../history/test/linked-workspace.ts'
@@ -274,6 +275,29 @@ forEachDialect((_, open) => {
       `Agent "ada" is not running: the fork has its latest record, of ${created_at}.`,
     ])
     assert.equal(readFileSync(join(home, 'notes'), 'utf8'), 'recorded')
+  })
+
+  test('409 names a source whose workspace cannot be recorded, and nothing is left', async () => {
+    await using t = await openWorld()
+    const scans: [FakeAnswers['history.scan'], RegExp][] = [
+      [
+        () => {
+          throw new LinkFault({ code: 'io_error', message: 'The disk failed.' })
+        },
+        /Agent ada reported a fault/,
+      ],
+      [
+        async () => ({ handle: null, base: 'never-made', left_out: { paths: [], count: 0 } }),
+        /Agent ada sent an invalid answer/,
+      ],
+    ]
+    for (const [scan, words] of scans) {
+      t.workspaces.push(linkWorkspace(t.world.link, t.source.id, { ...ready, 'history.scan': scan }))
+      const { status, json } = await t.post({ name: 'bea' })
+      assert.deepEqual([status, json.error], [409, 'conflict'])
+      assert.match(json.detail, words)
+      assert.equal(await agentStore(t.world.db).byName('bea'), null)
+    }
   })
 
   test('403 and 404 for everybody but owners and admins; an admin owns the fork', async () => {

@@ -102,6 +102,7 @@ forEachDialect((_, open) => {
     assert.equal(await t.statusOf(t.container), null)
     const used = await use()
     assert.equal(used.status, 200, JSON.stringify(used.json))
+    assert.deepEqual(t.cleared.at(-1), { agentId: t.agent.id, kind: 'workspace_replaced' })
     assert.equal((await t.world.row('ada')).volume_base, t.agent.volume_base)
     const [left] = used.json.workspaces
     assert.deepEqual([used.json.workspaces.length, left.record, left.available], [1, null, true])

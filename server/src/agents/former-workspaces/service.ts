@@ -1,7 +1,5 @@
 import type { FormerList, FormerWorkspace } from '@roost/contracts/agents/former-workspaces'
 import type { Alerts } from '../../foundation/alerts/index.ts'
-import type { Vault } from '../../foundation/vault/index.ts'
-import type { Keys } from '../../identity/keys/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -10,7 +8,8 @@ import { ContainerError, type Containers } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type HistorySettingsRow, historyStore, type RestoreService } from '../history/index.ts'
-import { agentKeyContext, type EngineIdentity, type Lock, volumesOf } from '../lifecycle/index.ts'
+import { type EngineIdentity, type Lock, volumesOf } from '../lifecycle/index.ts'
+import { type ReplaceKeyDeps, replaceKey } from '../own-key/index.ts'
 import { type Agent, type AgentRecords, agentStore, blankRow } from '../records/index.ts'
 import { formerWorkspaceStore } from './store.ts'
 import type { FormerWorkspaceRow } from './tables.ts'
@@ -31,13 +30,11 @@ export type FormerWorkspaces = {
   forget(tx: Tx, agent: Agent): Promise<void>
 }
 
-export type FormerWorkspacesDeps = {
+export type FormerWorkspacesDeps = ReplaceKeyDeps & {
   db: Db
   clock: Pick<Clock, 'now'>
   log: Pick<Log, 'warn'>
   alerts: Pick<Alerts, 'raise' | 'clear'>
-  keys: Pick<Keys, 'mintAgentKey' | 'revokeAgentKeys'>
-  vault: Pick<Vault, 'seal'>
   agentRecords: Pick<AgentRecords, 'changed'>
   link: Pick<AgentLink, 'disconnect'>
   containers: Pick<Containers, 'remove'>
@@ -72,11 +69,7 @@ export function createFormerWorkspaces(deps: FormerWorkspacesDeps): FormerWorksp
 
   /** The lost container may still run, so its key ends. */
   async function renewKey(tx: Tx, agent: Agent): Promise<void> {
-    const request = { agentId: agent.id, ownerId: agent.owner_id, name: `Agent ${agent.name}` }
-    const { id, key } = await deps.keys.mintAgentKey(tx, request)
-    const agent_key_sealed = deps.vault.seal(key, agentKeyContext(agent.id))
-    await agentStore(tx).update(agent.id, { agent_key_id: id, agent_key_sealed })
-    await deps.keys.revokeAgentKeys(tx, agent.id, id)
+    await replaceKey(deps, tx, agent)
     // A connection that outlasted a cut network was opened with the old key.
     tx.onCommitted(() => deps.link.disconnect(agent.id))
   }
@@ -119,6 +112,8 @@ export function createFormerWorkspaces(deps: FormerWorkspacesDeps): FormerWorksp
           await leave(tx, agent, null)
           await moveTo(tx, agent, former.volume_base)
           await restores.workspaceReplaced(tx, agentId)
+          // The owner has decided.
+          await alerts.clear(tx, agentId, 'workspace_replaced')
         })
         for (const row of await formerWorkspaceStore(db).ofAgent(agentId))
           if (row.has_container === 1) await removeContainer(row)

@@ -1,18 +1,17 @@
 import type { AgentKey, AgentKeyCheck } from '@roost/contracts/agents/mcp-key'
-import type { Vault } from '../../foundation/vault/index.ts'
 import type { Keys } from '../../identity/keys/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
-import { agentKeyContext, type Lifecycle } from '../lifecycle/index.ts'
-import { type Agent, agentStore } from '../records/index.ts'
+import type { Lifecycle } from '../lifecycle/index.ts'
+import type { Agent } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
+import { type ReplaceKeyDeps, replaceKey } from './replace.ts'
 import { entriesOf, entryVerdict, healthOf, overallVerdict } from './rules.ts'
 
-export type OwnKeyDeps = {
+export type OwnKeyDeps = ReplaceKeyDeps & {
   clock: Pick<Clock, 'now'>
-  keys: Pick<Keys, 'summary' | 'findByText' | 'mintAgentKey' | 'revokeAgentKeys'>
-  vault: Pick<Vault, 'seal'>
+  keys: Pick<Keys, 'summary' | 'findByText'>
   lifecycle: Pick<Lifecycle, 'renew'>
   ask: CallAgent
   mcpUrl(): string
@@ -46,7 +45,7 @@ const configPath = '/home/developer/.mcp.json'
 const maxConfigBytes = 256 * 1024
 
 export function createOwnKey(deps: OwnKeyDeps): OwnKey {
-  const { clock, keys, vault, lifecycle, ask } = deps
+  const { clock, keys, lifecycle, ask } = deps
 
   async function configOf(agent: Agent, signal: AbortSignal): Promise<string | null> {
     try {
@@ -112,14 +111,8 @@ export function createOwnKey(deps: OwnKeyDeps): OwnKey {
       if (agent.is_system) throw new Fault('system_agent_protected')
       const attempts: { id: string; superseded: string | null }[] = []
       const delivery = await lifecycle.renew(agent.id, async (tx, now) => {
-        const request = { agentId: now.id, ownerId: now.owner_id, name: `Agent ${now.name}` }
-        const { id, key } = await keys.mintAgentKey(tx, request)
-        const agent_key_sealed = vault.seal(key, agentKeyContext(now.id))
-        if (!(await agentStore(tx).update(now.id, { agent_key_id: id, agent_key_sealed })))
-          throw new Fault('agent_not_found')
-        await keys.revokeAgentKeys(tx, now.id, id)
         // The transaction may be retried; the last attempt counts.
-        attempts.push({ id, superseded: now.agent_key_id })
+        attempts.push({ id: await replaceKey(deps, tx, now), superseded: now.agent_key_id })
       })
       const last = attempts.at(-1)
       const facts = last && (await keys.summary(last.id))

@@ -64,8 +64,11 @@ const fenceSeconds = 10
 /** A run this long has raised the fence, and waited for an older container to notice. */
 const fencedRunSeconds = 3 * fenceSeconds
 const maxSuperseded = 20
-/** On a busy node, the kubelet reports the end of a container up to this long after its grace period. */
-const endSeconds = 60
+/**
+ * Kubelets before 1.22 report the end of a pod without containers, such as one that waits for its image, at the next
+ * periodic synchronization: up to 90 seconds after the grace period.
+ */
+const endSeconds = 100
 
 export function createRuns(deps: RunsDeps): Runs {
   const { api, install, clock, logs } = deps
