@@ -42,6 +42,7 @@ export async function play(round: Play): Promise<Seen> {
   const links = await Promise.all(
     round.agents.map(async ({ name, key }) => {
       const link = await dialLink(round.linkUrl, { authorization: `Bearer ${key}` })
+      Object.assign(link.answers, emptyWorkspace)
       return { name, link }
     }),
   )
@@ -54,6 +55,18 @@ export async function play(round: Play): Promise<Seen> {
   } finally {
     await Promise.all(links.map(({ link }) => link[Symbol.asyncDispose]()))
   }
+}
+
+/** The first scan makes an empty record, which later ones equal. Without answers, turns wait two minutes for records. */
+const emptyWorkspace: LinkAgent['answers'] = {
+  'history.scan': ({ bases: [latest = null] }) => ({
+    handle: latest === null ? 'first' : null,
+    base: latest,
+    left_out: { paths: [], count: 0 },
+  }),
+  'history.page': () => ({ gone: [], came: [] }),
+  'history.commit': () => ({ ok: true }),
+  'history.close': () => ({ ok: true }),
 }
 
 type One = {
