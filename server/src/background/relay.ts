@@ -1,10 +1,4 @@
-import {
-  announcementOf,
-  eventsTopic,
-  type Outbox,
-  type StoredEvent,
-  signalsTopic,
-} from '../foundation/outbox/index.ts'
+import { announcementOf, eventsTopic, type Outbox, type StoredEvent } from '../foundation/outbox/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
@@ -37,7 +31,7 @@ export async function startRelay(deps: {
 
   await relaying.start()
   relaying.onDue(wake)
-  const subscriptions = await subscribe()
+  const subscription = await subscribe()
   const running = run()
 
   return {
@@ -46,7 +40,7 @@ export async function startRelay(deps: {
       wake()
       await running
       await relaying.settled()
-      await Promise.all(subscriptions.map((subscription) => subscription.close().catch(() => {})))
+      await subscription?.close().catch(() => {})
     },
   }
 
@@ -56,16 +50,13 @@ export async function startRelay(deps: {
     wake()
   }
 
-  /** Without the topics the relay only polls, so a failure does not prevent the start. */
+  /** Without the topic the relay only polls, so a failure does not prevent the start. */
   async function subscribe() {
     try {
-      return [
-        await ephemeral.subscribe(eventsTopic, (message) => relaying.receive(message), onGap),
-        await ephemeral.subscribe(signalsTopic, (message) => relaying.hear(message)),
-      ]
+      return await ephemeral.subscribe(eventsTopic, (message) => relaying.receive(message), onGap)
     } catch (error) {
       log.warn({ err: error }, 'messages of other replicas are not received: events are found by polling')
-      return []
+      return null
     }
   }
 

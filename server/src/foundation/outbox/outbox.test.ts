@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startRelay } from '../../background/relay.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
@@ -264,6 +265,7 @@ describe('signals', () => {
     const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     await using here = await startProcess(db, { ephemeral })
     await using there = await startProcess(otherDb, { ephemeral })
+    await there.outbox.followSignals()
     const first = [hear(here.outbox, '*', 1), hear(there.outbox, '*', 1)]
     await here.append(hatched(1))
     await Promise.all(first)
@@ -274,5 +276,32 @@ describe('signals', () => {
       assert.ok(events.every(({ position, signal }) => position === 1 && signal))
     }
     assert.equal((await here.outbox.storedRange()).newest, 1)
+  })
+
+  test('reach another process only while one of its features follows them', async () => {
+    await using db = await openTestDatabase()
+    await using otherDb = await db.openAgain()
+    const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    await using here = await startProcess(db, { ephemeral })
+    await using there = await startProcess(otherDb, { ephemeral })
+    const heard: StoredEvent[] = []
+    there.outbox.on('*', (event) => void heard.push(event))
+    const signal = async (number: number) => {
+      here.outbox.signal(hatched(number))
+      await nextTurn()
+    }
+    await signal(1)
+    const [unfollow, unfollowOther] = [await there.outbox.followSignals(), await there.outbox.followSignals()]
+    await signal(2)
+    unfollow()
+    unfollow()
+    await signal(3)
+    unfollowOther()
+    await nextTurn()
+    await signal(4)
+    const again = await there.outbox.followSignals()
+    await signal(5)
+    again()
+    assert.deepEqual(numbers(heard), [2, 3, 5])
   })
 })
