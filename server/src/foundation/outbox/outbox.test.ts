@@ -258,6 +258,39 @@ describe('listeners', () => {
   })
 })
 
+describe('polls', () => {
+  test('wait for a second without announced events', async () => {
+    await using db = await openTestDatabase()
+    await using otherDb = await db.openAgain()
+    const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    await using here = await startProcess(db, { ephemeral })
+    await using there = await startProcess(otherDb, { ephemeral, start: false })
+    const { pass } = there.outbox.relaying
+    let polls = 0
+    there.outbox.relaying.pass = (isPoll = true) => {
+      if (isPoll) polls += 1
+      return pass(isPoll)
+    }
+    const relay = await startRelay({ outbox: there.outbox, ephemeral, clock: there.clock, log: silentLog })
+    await there.clock.waitingFor(1)
+    assert.equal(polls, 1)
+    for (const number of [1, 2, 3]) {
+      const heard = hear(there.outbox, '*', 1)
+      await here.append(hatched(number))
+      await heard
+      await there.clock.advance(0.6)
+    }
+    assert.equal(polls, 1)
+    await using dead = await startProcess(db, { ephemeral, start: false })
+    const heard = hear(there.outbox, '*', 1)
+    await dead.append(hatched(4))
+    await there.clock.advance(0.4)
+    assert.deepEqual(numbers(await heard), [4])
+    assert.equal(polls, 2)
+    await relay.stop()
+  })
+})
+
 describe('signals', () => {
   test('are delivered once to every process, are not stored and have the newest position', async () => {
     await using db = await openTestDatabase()

@@ -48,8 +48,8 @@ export type Relaying = {
    * this process has stored or another replica has announced.
    */
   pass(isPoll?: boolean): Promise<StoredEvent[]>
-  /** Delivers the events that another replica announced. A pass is due if earlier ones are missing. */
-  receive(announcement: string): void
+  /** Delivers the events that another replica announced. Otherwise earlier ones are missing: a pass is due. */
+  receive(announcement: string): boolean
   /** Calls `wake` when a pass is due. */
   onDue(wake: () => void): void
   /** Removes all but the newest events. */
@@ -236,11 +236,12 @@ export function createOutbox(deps: {
         const space = announcement.indexOf(' ')
         const position = Number(space < 0 ? announcement : announcement.slice(0, space))
         // Also true for the own announcements.
-        if (position <= delivered) return
+        if (position <= delivered) return false
         // Only replicas of Roost publish on this topic; those of earlier versions send only the position.
-        if (space > 0 && deliverNext(JSON.parse(announcement.slice(space)) as StoredEvent[])) return
+        if (space > 0 && deliverNext(JSON.parse(announcement.slice(space)) as StoredEvent[])) return true
         isBehind = true
         wake()
+        return false
       },
       onDue(act) {
         wake = act
