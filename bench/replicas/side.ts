@@ -55,7 +55,8 @@ export async function openReplicas(count: number): Promise<Side> {
     agents.push({ name, key: await mintKey(db, name) })
   }
   const { key } = (await platform.request('POST', '/api/mcp/keys', { name: 'bench' })).json
-  const http = new Agent({ keepAlive: true, maxSockets: 20 })
+  // nginx closes a connection after 75 seconds without a request.
+  const http = new Agent({ keepAlive: true, maxSockets: 20, timeout: 30_000 })
   stack.defer(() => http.destroy())
   const database = new URL(databaseUrl).pathname.slice(1)
 

@@ -1,10 +1,4 @@
-import {
-  announcementOf,
-  eventsTopic,
-  type Outbox,
-  type StoredEvent,
-  signalsTopic,
-} from '../foundation/outbox/index.ts'
+import { announcementOf, eventsTopic, type Outbox, type StoredEvent } from '../foundation/outbox/index.ts'
 import type { Clock } from '../kit/clock.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
@@ -17,8 +11,8 @@ const trimSeconds = 60
 
 /**
  * Delivers stored events to the listeners of this process, after a transaction or from a message of another
- * replica, which contains them. Also polls every `pollSeconds`, because messages may be lost and processes may share
- * only the database file. Trims old events.
+ * replica, which contains them. Also polls `pollSeconds` after the last events, because messages may be lost and
+ * processes may share only the database file. Trims old events.
  */
 export async function startRelay(deps: {
   outbox: Outbox
@@ -29,6 +23,7 @@ export async function startRelay(deps: {
 }): Promise<Relay> {
   const { outbox, ephemeral, clock, log, pollSeconds = 1 } = deps
   const { relaying } = outbox
+  const pollMs = pollSeconds * 1000
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
   let trimAt = 0
@@ -37,7 +32,7 @@ export async function startRelay(deps: {
 
   await relaying.start()
   relaying.onDue(wake)
-  const subscriptions = await subscribe()
+  const subscription = await subscribe()
   const running = run()
 
   return {
@@ -46,7 +41,7 @@ export async function startRelay(deps: {
       wake()
       await running
       await relaying.settled()
-      await Promise.all(subscriptions.map((subscription) => subscription.close().catch(() => {})))
+      await subscription?.close().catch(() => {})
     },
   }
 
@@ -56,16 +51,30 @@ export async function startRelay(deps: {
     wake()
   }
 
-  /** Without the topics the relay only polls, so a failure does not prevent the start. */
+  /** A process that assigns positions includes all stored events, so none are missing before these. */
+  function receive(message: string): void {
+    if (relaying.receive(message)) pollAt = clock.now().getTime() + pollMs
+  }
+
+  /** Resolves when no events have come for `pollSeconds`, but a retry waits no longer than that. */
+  async function untilPoll(signal: AbortSignal, isRetry: boolean): Promise<void> {
+    await clock.wait(pollMs, signal)
+    for (;;) {
+      const ms = pollAt - clock.now().getTime()
+      // A clock that was set back must not delay the poll.
+      if (isRetry || signal.aborted || ms <= 0 || ms > pollMs) break
+      await clock.wait(ms, signal)
+    }
+    if (!signal.aborted) pollAt = 0
+  }
+
+  /** Without the topic the relay only polls, so a failure does not prevent the start. */
   async function subscribe() {
     try {
-      return [
-        await ephemeral.subscribe(eventsTopic, (message) => relaying.receive(message), onGap),
-        await ephemeral.subscribe(signalsTopic, (message) => relaying.hear(message)),
-      ]
+      return await ephemeral.subscribe(eventsTopic, receive, onGap)
     } catch (error) {
       log.warn({ err: error }, 'messages of other replicas are not received: events are found by polling')
-      return []
+      return null
     }
   }
 
@@ -88,8 +97,11 @@ export async function startRelay(deps: {
       try {
         const now = clock.now().getTime()
         const isPoll = now >= pollAt
-        if (isPoll) pollAt = now + pollSeconds * 1000
-        announce(await relaying.pass(isPoll))
+        const nextPollAt = now + pollMs
+        if (isPoll) pollAt = nextPollAt
+        const events = await relaying.pass(isPoll)
+        if (events.length > 0) pollAt = nextPollAt
+        announce(events)
         await trimIfDue()
         streak.worked()
       } catch (error) {
@@ -97,9 +109,7 @@ export async function startRelay(deps: {
         streak.failed(error)
       }
       const waiting = new AbortController()
-      const pause = clock.wait(pollSeconds * 1000, waiting.signal).then(() => {
-        if (!waiting.signal.aborted) pollAt = 0
-      })
+      const pause = untilPoll(waiting.signal, failed)
       // A failing database is retried at the polling interval, not for each appended event.
       await (failed && !stopping.signal.aborted ? pause : Promise.race([woken.promise, pause]))
       // With a reason, because the default reason is an exception with a stack trace, per commit.

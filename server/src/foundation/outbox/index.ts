@@ -15,5 +15,4 @@ export {
   maxStoredEvents,
   type Outbox,
   type Relaying,
-  signalsTopic,
 } from './service.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startRelay } from '../../background/relay.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
@@ -257,6 +258,39 @@ describe('listeners', () => {
   })
 })
 
+describe('polls', () => {
+  test('wait for a second without announced events', async () => {
+    await using db = await openTestDatabase()
+    await using otherDb = await db.openAgain()
+    const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    await using here = await startProcess(db, { ephemeral })
+    await using there = await startProcess(otherDb, { ephemeral, start: false })
+    const { pass } = there.outbox.relaying
+    let polls = 0
+    there.outbox.relaying.pass = (isPoll = true) => {
+      if (isPoll) polls += 1
+      return pass(isPoll)
+    }
+    const relay = await startRelay({ outbox: there.outbox, ephemeral, clock: there.clock, log: silentLog })
+    await there.clock.waitingFor(1)
+    assert.equal(polls, 1)
+    for (const number of [1, 2, 3]) {
+      const heard = hear(there.outbox, '*', 1)
+      await here.append(hatched(number))
+      await heard
+      await there.clock.advance(0.6)
+    }
+    assert.equal(polls, 1)
+    await using dead = await startProcess(db, { ephemeral, start: false })
+    const heard = hear(there.outbox, '*', 1)
+    await dead.append(hatched(4))
+    await there.clock.advance(0.4)
+    assert.deepEqual(numbers(await heard), [4])
+    assert.equal(polls, 2)
+    await relay.stop()
+  })
+})
+
 describe('signals', () => {
   test('are delivered once to every process, are not stored and have the newest position', async () => {
     await using db = await openTestDatabase()
@@ -264,6 +298,7 @@ describe('signals', () => {
     const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     await using here = await startProcess(db, { ephemeral })
     await using there = await startProcess(otherDb, { ephemeral })
+    await there.outbox.followSignals()
     const first = [hear(here.outbox, '*', 1), hear(there.outbox, '*', 1)]
     await here.append(hatched(1))
     await Promise.all(first)
@@ -274,5 +309,32 @@ describe('signals', () => {
       assert.ok(events.every(({ position, signal }) => position === 1 && signal))
     }
     assert.equal((await here.outbox.storedRange()).newest, 1)
+  })
+
+  test('reach another process only while one of its features follows them', async () => {
+    await using db = await openTestDatabase()
+    await using otherDb = await db.openAgain()
+    const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    await using here = await startProcess(db, { ephemeral })
+    await using there = await startProcess(otherDb, { ephemeral })
+    const heard: StoredEvent[] = []
+    there.outbox.on('*', (event) => void heard.push(event))
+    const signal = async (number: number) => {
+      here.outbox.signal(hatched(number))
+      await nextTurn()
+    }
+    await signal(1)
+    const [unfollow, unfollowOther] = [await there.outbox.followSignals(), await there.outbox.followSignals()]
+    await signal(2)
+    unfollow()
+    unfollow()
+    await signal(3)
+    unfollowOther()
+    await nextTurn()
+    await signal(4)
+    const again = await there.outbox.followSignals()
+    await signal(5)
+    again()
+    assert.deepEqual(numbers(heard), [2, 3, 5])
   })
 })

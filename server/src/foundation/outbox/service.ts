@@ -15,8 +15,10 @@ export type Outbox = {
   appendAll(tx: Tx, events: readonly NewEvent[], now: Date): void
   /** Calls `listener` for every event of a type, or of all types (`*`), in order. The result unsubscribes. */
   on(type: string, listener: Listener): () => void
-  /** Delivers an event to the present listeners here and in other replicas. Not stored, at most once. */
+  /** Delivers an event to the present listeners here and in replicas that follow signals. Not stored, at most once. */
   signal(event: NewEvent): void
+  /** Receives the signals of other replicas until the result is called. Resolves when they arrive. */
+  followSignals(): Promise<() => void>
   /** The next event of `type` that `predicate` accepts; null when `signal` aborts first. */
   wait(
     type: string,
@@ -46,10 +48,8 @@ export type Relaying = {
    * this process has stored or another replica has announced.
    */
   pass(isPoll?: boolean): Promise<StoredEvent[]>
-  /** Delivers the events that another replica announced. A pass is due if earlier ones are missing. */
-  receive(announcement: string): void
-  /** Delivers a signal of another replica. */
-  hear(message: string): void
+  /** Delivers the events that another replica announced. Otherwise earlier ones are missing: a pass is due. */
+  receive(announcement: string): boolean
   /** Calls `wake` when a pass is due. */
   onDue(wake: () => void): void
   /** Removes all but the newest events. */
@@ -61,7 +61,7 @@ export type Relaying = {
 /** A client that missed more events than this cannot resume. */
 export const maxStoredEvents = 10_000
 export const eventsTopic = 'outbox'
-export const signalsTopic = 'signals'
+const signalsTopic = 'signals'
 
 /** Events that one transaction positions and one query reads. */
 const batchSize = 500
@@ -77,7 +77,7 @@ export function announcementOf(events: readonly StoredEvent[]): string {
 
 export function createOutbox(deps: {
   db: Db
-  ephemeral: Pick<Ephemeral, 'publish'>
+  ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
   log: Log
   clock: Pick<Clock, 'now'>
 }): Outbox {
@@ -92,8 +92,35 @@ export function createOutbox(deps: {
   /** True when events that this process does not have are stored. */
   let isBehind = false
 
+  let signalFollowers = 0
+  let signalTopic: ReturnType<Ephemeral['subscribe']> | null = null
+
   const deliverSignal = (event: NewEvent, ts: string) =>
     listeners.deliver({ ...event, position: delivered, ts, signal: true })
+
+  function hear(message: string): void {
+    // Only replicas of Roost publish on this topic.
+    const signal = JSON.parse(message) as { origin: string; event: NewEvent; ts: string }
+    if (signal.origin !== origin) deliverSignal(signal.event, signal.ts)
+  }
+
+  /** Each run sends signals, so a replica receives them only while somebody here wants them. */
+  async function subscribeSignals(): Promise<void> {
+    signalTopic ??= ephemeral.subscribe(signalsTopic, hear)
+    const topic = signalTopic
+    try {
+      await topic
+    } catch (error) {
+      if (signalTopic === topic) signalTopic = null
+      log.warn({ err: error }, 'signals of other replicas are not received')
+    }
+  }
+
+  function unsubscribeSignals(): void {
+    const topic = signalTopic
+    signalTopic = null
+    topic?.then((subscription) => subscription.close()).catch(() => {})
+  }
 
   function deliver(event: StoredEvent): void {
     delivered = event.position
@@ -150,6 +177,17 @@ export function createOutbox(deps: {
         log.debug({ err: error, event: event.type }, 'a signal did not reach the other replicas')
       })
     },
+    async followSignals() {
+      signalFollowers += 1
+      await subscribeSignals()
+      let isFollowing = true
+      return () => {
+        if (!isFollowing) return
+        isFollowing = false
+        signalFollowers -= 1
+        if (signalFollowers === 0) unsubscribeSignals()
+      }
+    },
     wait(type, predicate, signal) {
       const { promise, resolve } = Promise.withResolvers<StoredEvent | null>()
       if (signal.aborted) return Promise.resolve(null)
@@ -198,16 +236,12 @@ export function createOutbox(deps: {
         const space = announcement.indexOf(' ')
         const position = Number(space < 0 ? announcement : announcement.slice(0, space))
         // Also true for the own announcements.
-        if (position <= delivered) return
+        if (position <= delivered) return false
         // Only replicas of Roost publish on this topic; those of earlier versions send only the position.
-        if (space > 0 && deliverNext(JSON.parse(announcement.slice(space)) as StoredEvent[])) return
+        if (space > 0 && deliverNext(JSON.parse(announcement.slice(space)) as StoredEvent[])) return true
         isBehind = true
         wake()
-      },
-      hear(message) {
-        // Only replicas of Roost publish on this topic.
-        const signal = JSON.parse(message) as { origin: string; event: NewEvent; ts: string }
-        if (signal.origin !== origin) deliverSignal(signal.event, signal.ts)
+        return false
       },
       onDue(act) {
         wake = act

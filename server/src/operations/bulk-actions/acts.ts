@@ -16,7 +16,7 @@ import { errorText, outcomeOf, type Result, selectAgents, skipReason } from './r
 
 export type ActsDeps = ExclusiveDeps & {
   log: Pick<Log, 'warn'>
-  events: Pick<Outbox, 'signal' | 'on'>
+  events: Pick<Outbox, 'signal' | 'on' | 'followSignals'>
   agentRecords: Pick<AgentRecords, 'all'>
   lifecycle: Pick<Lifecycle, 'restart' | 'stop'>
 }
@@ -51,6 +51,7 @@ export function createActs(deps: ActsDeps): Acts {
     return exclusively(async (lost) => {
       const ending = new AbortController()
       running.add(ending)
+      const unfollow = await events.followSignals()
       try {
         const signal = AbortSignal.any([lost, ending.signal])
         const agents = selectAgents(await agentRecords.all(), body)
@@ -70,6 +71,7 @@ export function createActs(deps: ActsDeps): Acts {
         return outcomeOf(results, timestamp(clock.now()))
       } finally {
         running.delete(ending)
+        unfollow()
       }
     })
   }

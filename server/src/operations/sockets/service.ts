@@ -27,7 +27,7 @@ export type Sockets = {
 }
 
 export type SocketsDeps = {
-  outbox: Pick<Outbox, 'on' | 'after' | 'storedRange' | 'position'>
+  outbox: Pick<Outbox, 'on' | 'after' | 'storedRange' | 'position' | 'followSignals'>
   agentRecords: Pick<AgentRecords, 'byId'>
   agentAccess: Pick<AgentAccess, 'accessibleNames' | 'permittedTargets'>
   callerOf: CallerOf
@@ -53,6 +53,8 @@ export function createSockets(deps: SocketsDeps): Sockets {
   let delivered = 0
   const sinceTurn = { events: 0, messages: 0 }
   let replays = 0
+  /** While a socket is open. */
+  let signals: Promise<() => void> | null = null
 
   const viewers = createViewers<Connection>({
     ...deps,
@@ -63,8 +65,14 @@ export function createSockets(deps: SocketsDeps): Sockets {
     },
   })
 
-  async function onEvent(event: StoredEvent): Promise<void> {
-    if (isSocketEvent(event) && connections.size > 0) {
+  /** Synchronous without sockets: each process gets several events of each run. */
+  function onEvent(event: StoredEvent): Promise<void> | void {
+    if (connections.size > 0) return sendEvent(event)
+    if (!event.signal) delivered = event.position
+  }
+
+  async function sendEvent(event: StoredEvent): Promise<void> {
+    if (isSocketEvent(event)) {
       const agents = await agentsWhenKnown(event)
       if (agents) deliver(render(event), agents)
     }
@@ -116,7 +124,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     watcher: Watcher<Connection>,
     lastEventId: string | null,
   ) {
-    await viewers.known()
+    await Promise.all([viewers.known(), signals])
     const { caller } = watcher.viewer
     const accessible_agents = await agentAccess.accessibleNames(caller)
     const start = lastEventId === null ? { after: delivered } : await startOf(lastEventId)
@@ -197,9 +205,13 @@ export function createSockets(deps: SocketsDeps): Sockets {
       })
       const watcher = viewers.join(caller, connection)
       connections.add(connection)
+      signals ??= outbox.followSignals()
       void connection.closed.then(() => {
         connections.delete(connection)
         viewers.leave(connection, watcher)
+        if (connections.size > 0) return
+        void signals?.then((stop) => stop())
+        signals = null
       })
       startClient(connection, watcher, lastEventId).catch((error: unknown) => {
         log.warn({ err: error }, 'a socket could not be opened')
