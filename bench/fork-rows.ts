@@ -9,6 +9,7 @@ import { createEngineIdentity, createLock } from '../server/src/agents/lifecycle
 import { createLeases } from '../server/src/foundation/leases/index.ts'
 import { systemClock } from '../server/src/kit/clock.ts'
 import { createDockerContainers } from '../server/src/ports/containers/docker/docker.ts'
+import { systemHost } from '../server/src/ports/host/system.ts'
 import { silentLog } from '../server/src/ports/log.ts'
 import type { WorkspaceHistory } from '../server/src/ports/workspace-history/port.ts'
 import { openTestDatabase } from '../server/src/test/dialects.ts'
@@ -39,6 +40,8 @@ export async function measureForks({ home, folder, history, agentId, recordId, r
     engine: createEngineIdentity(containers),
     lock: createLock({ leases: createLeases({ db, clock: systemClock }), clock: systemClock }),
     imageFor: async () => image,
+    // The first fork is measured.
+    ...{ host: systemHost(folder), maxBytes: 0 },
   })
   let forks = 0
   const fork = async () => {

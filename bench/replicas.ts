@@ -15,7 +15,7 @@ await keepBenchmark()
 const rounds = Number(process.argv[2] ?? 5)
 const limit = 1.1
 /** Runs before the measurement, for each API process: it opens connections and compiles code. */
-const warmUpRuns = 1000
+const warmUpRuns = 2000
 const idleSeconds = 30
 /** 860,000 runs a day. */
 const runsPerSecond = 10

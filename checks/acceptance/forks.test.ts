@@ -201,6 +201,33 @@ test('a run in the middle of its turn is forked, and said so', async () => {
   assert.equal(ended.status, 'success')
 })
 
+test('after a run, a large workspace is ready for its first fork', async () => {
+  const from = 'qa-fork-large'
+  assert.equal((await platform.request('POST', '/api/agents', { name: from })).status, 200)
+  const task = await platform.request('POST', agents(from, '/task'), {
+    message: '[[tool:Bash:head -c 40000000 /dev/urandom > large.bin]] [[reply:ok]]',
+  })
+  assert.equal(task.status, 200, task.text)
+  const bases = () =>
+    rows(
+      'select record_id, state, on_volume from workspace_bases where agent_id = (select id from agents where name = ?)',
+      from,
+    )
+  const prepared = await eventually(
+    async () => bases(),
+    ([base]) => base?.state === 'filled',
+  )
+  const reply = await fork({ name: 'qa-fork-of-large' }, from)
+  assert.equal(reply.status, 200, reply.text)
+  assert.deepEqual(
+    bases().filter(({ on_volume }) => on_volume === null),
+    prepared,
+    'the fork stored only a difference, or nothing',
+  )
+  const sum = 'sha256sum large.bin'
+  assert.equal(await inAgent('qa-fork-of-large', sum), await inAgent(from, sum))
+})
+
 test('a platform killed in the middle of a fork leaves nothing of it', async () => {
   const from = 'qa-fork-cli'
   assert.equal(await inAgent(from, 'head -c 60000000 /dev/urandom > large.bin'), '')

@@ -127,6 +127,7 @@ export async function compose(
     isOnlyMachine: db.dialect === 'sqlite',
     ephemeral,
     containers,
+    host,
     images,
     git,
     meters,

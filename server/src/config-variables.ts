@@ -484,6 +484,13 @@ export const variables = {
     description: 'Disk space for the workspace history of all agents together, in the data folder.',
     parse: bytes,
   }),
+  forkBasesBytes: required({
+    name: 'ROOST_FORK_BASES_BYTES',
+    default: '10g',
+    description:
+      'Disk space at each container engine for copies of workspaces that make the first fork of an agent fast, like `10g`. `0`: only forks in use have such copies.',
+    parse: (value) => (value === '0' ? 0 : bytes(value)),
+  }),
   queueDepth: required({
     name: 'ROOST_QUEUE_DEPTH',
     default: '50',

@@ -16,6 +16,7 @@ import type { Db } from '../ports/database/port.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Git } from '../ports/git/port.ts'
 import type { GitHost } from '../ports/git-host/port.ts'
+import type { Host } from '../ports/host/port.ts'
 import type { Log } from '../ports/log.ts'
 import type { WorkspaceHistory } from '../ports/workspace-history/port.ts'
 import type { HealthDeps } from './health/index.ts'
@@ -61,6 +62,8 @@ export type AgentsOptions = {
   stallSeconds: number
   diskSeconds: number
   historyQuotas: AgentHistoryDeps['quotas']
+  /** `ROOST_FORK_BASES_BYTES`; 0: no bases without forks. */
+  forkBasesBytes: number
   /** Absolute path, with one folder for each bundled template. */
   templatesFolder: string
   /** Absolute path; the contents of git templates are unpacked here. */
@@ -78,6 +81,8 @@ export type AgentsAreaDeps = {
   meters: AgentHistoryDeps['meters']
   ephemeral: Ephemeral
   containers: Containers
+  /** The machine of this process. */
+  host: Pick<Host, 'read'>
   usedEngines: LifecycleDeps['usedEngines']
   isOnlyMachine: LifecycleDeps['isOnlyMachine']
   images: AgentImages

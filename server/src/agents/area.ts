@@ -150,6 +150,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     settings: deps.historySettings,
     quotas: options.historyQuotas,
     agentRecords,
+    recorded: (agentId, recordId) => void bases.prepare(agentId, recordId),
   })
   const { templates, loops: templateLoops } = openTemplates({
     ...deps,
@@ -206,8 +207,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...deps,
     ...{ agentRecords, engine, lock: lifecycle.lock, restores: history.restores },
   })
-  const bases = createBases({
+  const bases: Bases = createBases({
     ...{ db, clock, log, engine, containers: deps.containers, history: deps.history },
+    ...{ host: deps.host, maxBytes: options.forkBasesBytes },
     lock: lifecycle.lock,
     imageFor: lifecycle.machine.imageFor,
   })
@@ -468,6 +470,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       unsubscribe()
       await terminals.close()
       await forks.close()
+      bases.close()
       await history.restores.close()
       await lifecycle.close()
       await egress.close()

@@ -39,6 +39,7 @@ export function agentsOptions(config: Config, agentsHost: () => string): AgentsO
     stallSeconds: config.stallSeconds,
     diskSeconds: config.diskSeconds,
     historyQuotas: { agent: config.historyAgentBytes, total: config.historyBytes },
+    forkBasesBytes: config.forkBasesBytes,
     templatesFolder: resolve(root, 'server/templates'),
     templateContentFolder: join(config.dataDir, 'templates'),
     gitBaseUrl: config.gitBaseUrl,

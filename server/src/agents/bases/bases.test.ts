@@ -8,12 +8,14 @@ import { silentLog } from '../../ports/log.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { storeName } from '../history/index.ts'
 import { linkWorkspace } from '../history/test/linked-workspace.ts'
+import { type AgentPatch, agentStore } from '../records/index.ts'
 import { createShared, openAgents } from '../test/world.ts'
 import { NotLayered, requireArchivable } from './archive.ts'
 import { createBases } from './bases.ts'
 import { baseStore } from './store.ts'
 
 const hour = 3600
+const large = Buffer.alloc(33 * 1024 ** 2, 'x')
 
 async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
   const shared = createShared({ canLayer })
@@ -24,7 +26,7 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
   const source = await world.row('ada')
   const workspace = linkWorkspace(world.link, source.id)
   mkdirSync(join(workspace.home, 'folder'))
-  const record = async (content: string) => {
+  const record = async (content: string | Buffer) => {
     writeFileSync(join(workspace.home, 'folder', 'note'), content)
     workspace.wrote()
     return (await world.area.history.make(source.id, { reason: () => 'after_run' })).record.id
@@ -36,7 +38,10 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
     from.startFrom({ agentId: source.id, record }, fork(id))
   const engineId = (await containers.ping()).id
   return {
-    ...{ record, containers, engine: shared.engine, clock: shared.clock },
+    ...{ record, containers, engine: shared.engine, clock: shared.clock, host: world.host },
+    home: workspace.home,
+    change: (patch: AgentPatch) => agentStore(world.db).update(source.id, patch),
+    prepare: (record: string, from = bases) => from.prepare(source.id, record),
     rows: () => baseStore(world.db).all(engineId),
     byTime: async () =>
       (await baseStore(world.db).all(engineId)).toSorted((a) => (a.on_volume === null ? -1 : 1)),
@@ -51,13 +56,14 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
       await loop?.run(new AbortController().signal)
     },
     /** Another process of the platform, with another engine adapter. */
-    other: (over: Partial<Containers>) =>
+    other: (over: Partial<Containers>, limits: { maxBytes?: number } = {}) =>
       createBases({
         ...{ db: world.db, clock: shared.clock, log: silentLog, history: world.history },
         engine: world.area.engine,
         containers: { ...containers, ...over },
         lock: world.area.lifecycle.lock,
         imageFor: world.area.lifecycle.machine.imageFor,
+        ...{ host: world.host, maxBytes: 10 * 1024 ** 3, ...limits },
       }),
     async [Symbol.asyncDispose]() {
       await workspace[Symbol.asyncDispose]()
@@ -144,6 +150,75 @@ forEachDialect((_, open) => {
     )
     await t.drop(first)
     assert.deepEqual(await t.volumes(), [])
+  })
+
+  test('a large workspace has its base before the first fork, as long as runs change it', async () => {
+    await using t = await openWorld(open)
+    await t.prepare(await t.record('small'))
+    assert.deepEqual(await t.rows(), [], 'its first fork is fast enough')
+    const record = await t.record(large)
+    await t.prepare(record)
+    assert.deepEqual(
+      (await t.rows()).map(({ record_id, state }) => [record_id, state]),
+      [[record, 'filled']],
+    )
+    t.clock.advance(4 * hour)
+    writeFileSync(join(t.home, 'more'), 'a later run')
+    const later = await t.record(large)
+    await t.prepare(later)
+    assert.equal((await t.rows()).length, 1, 'a fork needs only the difference')
+    t.clock.advance(4 * hour)
+    await t.collect()
+    assert.equal((await t.rows()).length, 1)
+    assert.equal(await t.start(later, 'one'), 'layered')
+    assert.deepEqual(
+      (await t.byTime()).map(({ record_id, on_volume }) => [record_id, on_volume === null]),
+      [
+        [record, true],
+        [later, false],
+      ],
+    )
+    await t.containers.removeVolume(t.workspaceOf('one'))
+    t.clock.advance(7 * hour)
+    await t.collect()
+    await t.collect()
+    assert.deepEqual(await t.rows(), [], 'without runs it is removed')
+  })
+
+  test('a fork that comes meanwhile waits for the base that is being prepared', async () => {
+    await using t = await openWorld(open)
+    const record = await t.record(large)
+    await Promise.all([t.prepare(record), t.start(record, 'one')])
+    assert.equal((await t.volumes()).length, 1)
+  })
+
+  test('no base is prepared of an attempt or at another engine', async () => {
+    await using t = await openWorld(open)
+    const record = await t.record(large)
+    for (const patch of [{ attempt_set_id: 'a-set' }, { attempt_set_id: null, engine_id: 'another' }]) {
+      await t.change(patch)
+      await t.prepare(record)
+      assert.deepEqual(await t.rows(), [])
+    }
+  })
+
+  test('no base is prepared without room for it, and by no process that is closing', async () => {
+    await using t = await openWorld(open)
+    const record = await t.record(large)
+    const gigabytes = 1024 ** 3
+    t.host.set({ disk: { usedBytes: 90 * gigabytes, totalBytes: 100 * gigabytes } })
+    await t.prepare(record)
+    assert.deepEqual(await t.rows(), [])
+    t.host.set({ disk: { usedBytes: 80 * gigabytes, totalBytes: 100 * gigabytes } })
+    for (const maxBytes of [0, large.length - 1]) await t.prepare(record, t.other({}, { maxBytes }))
+    const closing = t.other({})
+    closing.close()
+    await t.prepare(record, closing)
+    await t.prepare(record)
+    assert.deepEqual(await t.rows(), [], 'it is not checked again after each run')
+    t.clock.advance(hour)
+    await t.prepare(record)
+    assert.equal((await t.rows()).length, 1)
   })
 
   test('a killed fill is never used, and is filled again or removed', async () => {

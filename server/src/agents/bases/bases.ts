@@ -5,26 +5,31 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import { ContainerError, type Containers, type VolumeLayers } from '../../ports/containers/port.ts'
 import type { Db } from '../../ports/database/port.ts'
+import type { Host } from '../../ports/host/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { type RecordId, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { storeName } from '../history/index.ts'
 import { type EngineIdentity, type Lock, volumeLabels, volumesOf } from '../lifecycle/index.ts'
-import type { Agent } from '../records/index.ts'
+import { type Agent, agentStore } from '../records/index.ts'
 import { archiveOfRecord, NotLayered, requireArchivable } from './archive.ts'
 import { archiveOfDifference, type Difference, differenceOf } from './difference.ts'
+import { createPreparations, type Preparations } from './prepare.ts'
 import { baseStore } from './store.ts'
 import type { BaseRow } from './tables.ts'
 
 export type BasesDeps = {
   db: Db
   clock: Clock
-  log: Pick<Log, 'info' | 'warn'>
+  log: Pick<Log, 'debug' | 'info' | 'warn'>
+  host: Pick<Host, 'read'>
   containers: Pick<Containers, 'layers' | 'listVolumes' | 'removeVolume'>
   history: Pick<WorkspaceHistory, 'walk' | 'changes' | 'entry' | 'sizes' | 'read'>
   engine: Pick<EngineIdentity, 'read'>
   lock: Pick<Lock, 'run' | 'tryRun' | 'assertHeld'>
   /** The image of a runtime, which is built or pulled first. */
   imageFor(runtime: Runtime): Promise<string>
+  /** Bytes of bases that are prepared, or kept without layers, at each engine. */
+  maxBytes: number
 }
 
 export type Bases = {
@@ -37,14 +42,20 @@ export type Bases = {
     source: { agentId: string; record: string },
     agent: Pick<Agent, 'name' | 'volume_base' | 'runtime'>,
   ): Promise<'layered' | 'unsupported'>
+  /**
+   * Prepares the base of a new record in the background, if its workspace is large and there is room. Resolves at the
+   * end, also after a failure.
+   */
+  prepare(agentId: string, recordId: string): Promise<void>
   /** Removes the base of a record that is not forked again, unless workspaces are layered on it. */
   drop(recordId: string): Promise<void>
   loops: Loop[]
+  /** Prepares no further bases. */
+  close: Preparations['close']
 }
 
-/** Bases without layers are kept for further forks of their record, within these limits. */
+/** Bases without layers are kept this long after the last fork or run, if there is room. */
 const keepMs = 6 * 3_600_000
-const maxUnusedBytes = 10 * 1024 ** 3
 const everySeconds = 600
 /** How long a fork waits for the fill of another process. */
 const maxWaitMs = 3_600_000
@@ -194,7 +205,7 @@ export function createBases(deps: BasesDeps): Bases {
     for (const row of rows.toReversed()) {
       if (signal.aborted) return
       const isKept =
-        row.state === 'filled' && Date.parse(row.used_at) > old && unused + row.bytes <= maxUnusedBytes
+        row.state === 'filled' && Date.parse(row.used_at) > old && unused + row.bytes <= deps.maxBytes
       if (isKept) {
         unused += row.bytes
         continue
@@ -211,7 +222,40 @@ export function createBases(deps: BasesDeps): Bases {
     })
   }
 
+  /** Null also where the present base serves a record, so that a fork needs only the differences. */
+  async function usedBytes(agentId: string, record: RecordId): Promise<number | null> {
+    const agent = await agentStore(db).byId(agentId)
+    const engineId = await engine.read()
+    // Attempts are never forked.
+    if (!agent || agent.attempt_set_id !== null || agent.engine_id !== engineId) return null
+    const whole = await store.newestWhole(engineId, agentId)
+    if (whole && (await differenceFrom(whole, record))) {
+      await store.used(whole.id, timestamp(clock.now()))
+      return null
+    }
+    return (await store.all(engineId)).reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  async function prepareBase(agentId: string, { record }: RecordId): Promise<void> {
+    const { layers } = containers
+    const agent = await agentStore(db).byId(agentId)
+    if (!layers || !agent) return
+    const engineId = await engine.read()
+    const lockName = lockOf(engineId, record)
+    const source = { agentId, record }
+    await inTurn(lockName, () => filledBase(layers, { engineId, source, runtime: agent.runtime, lockName }))
+  }
+
+  const preparations = createPreparations({
+    ...{ clock, log, history, host: deps.host, maxBytes: deps.maxBytes, usedBytes },
+    fill: prepareBase,
+  })
+
   return {
+    async prepare(agentId, record) {
+      if (containers.layers) await preparations.prepare(agentId, { agent: storeName(agentId), record })
+    },
+    close: preparations.close,
     async startFrom(source, agent) {
       const { layers } = containers
       if (!layers) return 'unsupported'

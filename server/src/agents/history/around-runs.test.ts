@@ -23,6 +23,7 @@ forEachDialect((_, open) => {
     const state = { isOn: true, fault: null as unknown, count: 0 }
     const reasons: string[] = []
     const results: string[] = []
+    const recorded: string[] = []
     const events = { wakes: 0, full: 0 }
     const count = (what: keyof typeof events) => {
       events[what] += 1
@@ -54,10 +55,11 @@ forEachDialect((_, open) => {
       isOn: async () => state.isOn,
       full: () => count('full'),
       made: (result) => void results.push(result),
+      recorded: (_, recordId) => void recorded.push(recordId),
     })
     const claim = (running: string[], waiting: number) => recording.mayClaim(agentId, { running, waiting })
     return {
-      ...{ clock, state, reasons, results, events, claim, store, agentId },
+      ...{ clock, state, reasons, results, recorded, events, claim, store, agentId },
       /** A claim and the runs that it gets. */
       async run(running: string[], ...ids: string[]) {
         assert.equal(await claim(running, ids.length), true)
@@ -161,6 +163,7 @@ forEachDialect((_, open) => {
       ...{ outcome: 'failed', reason: 'agent_timeout', before: 'r1', after: null, with: [] },
     })
     assert.equal((await t.row('three')).reason, 'agent_timeout')
+    assert.deepEqual(t.recorded, ['r1'], 'it may be the base of forks')
     assert.deepEqual(t.results, ['quota_full', 'new', 'agent_timeout'])
   })
 

@@ -34,6 +34,8 @@ export type AroundRunsDeps = {
   /** The quota was reached; older records may be removed. */
   full(agentId: string): void
   made(result: 'new' | 'unchanged' | RunRecordReason | 'link_lost', seconds: number): void
+  /** A new record was stored. */
+  recorded(agentId: string, recordId: string): void
 }
 
 /** A record that is being made. `isLate`: its turn did not wait for it. `isAwaited`: at its end the agent claims again. */
@@ -103,6 +105,7 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
       await store.completeRuns(ids, { after: record.id })
       if (!work.isLate) prepared.set(agentId, { id: record.id })
       deps.made(isNew ? 'new' : 'unchanged', seconds())
+      if (isNew) deps.recorded(agentId, record.id)
     } catch (error) {
       const failed = reasonOf(error)
       deps.made(failed ?? 'link_lost', seconds())

@@ -24,6 +24,8 @@ export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'uses' | 'log'> &
     meters: Pick<Meters, 'workspaceRecords' | 'workspaceRecordSeconds'>
     /** Quotas in bytes: of an agent without its own, and of all agents together. 0 means unlimited. */
     quotas: { agent: number; total: number }
+    /** A run's record was stored, and differs from the one before it. */
+    recorded(agentId: string, recordId: string): void
   }
 
 type Settings = {
@@ -74,7 +76,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
   const restores = createRestores({ ...deps, rulesOf, inTurn, makeRoom: trim })
   const recording = createAroundRuns({
     ...{ db, clock, log, link, make },
-    isOn,
+    ...{ isOn, recorded: deps.recorded },
     full(agentId) {
       trim(agentId).catch((error: unknown) =>
         log.warn({ err: error, agent_id: agentId }, 'old records of a workspace could not be removed'),

@@ -25,6 +25,7 @@ import { createFakeEngine, type FakeOptions } from '../../ports/containers/fake.
 import type { Db } from '../../ports/database/port.ts'
 import { createGit } from '../../ports/git/binary.ts'
 import { createGitHub } from '../../ports/git-host/github.ts'
+import { createFakeHost } from '../../ports/host/fake.ts'
 import { silentLog } from '../../ports/log.ts'
 import { openGitStore } from '../../ports/workspace-history/git-store.ts'
 import { openLazily } from '../../ports/workspace-history/open.ts'
@@ -113,6 +114,7 @@ export async function openAgents(
   const allowList = createAllowList({ db, clock })
   const accessRevocation = createAccessRevocation()
   const folder = await mkdtemp(join(tmpdir(), 'roost-agents-'))
+  const host = createFakeHost()
   const near = { ok: true as const, addresses: ['127.0.0.1'] }
   const gitBaseUrl = options.git?.url ?? 'http://127.0.0.1:1'
   const history = openLazily(() =>
@@ -130,6 +132,7 @@ export async function openAgents(
     },
     ephemeral,
     containers,
+    host,
     usedEngines: async () => options.usedEngines ?? [],
     isOnlyMachine: options.isOnlyMachine ?? false,
     images,
@@ -198,6 +201,7 @@ export async function openAgents(
       stallSeconds: 900,
       diskSeconds: 60,
       historyQuotas: { agent: options.historyQuota ?? 0, total: 0 },
+      forkBasesBytes: 10 * 1024 ** 3,
       templatesFolder,
       templateContentFolder: join(folder, 'templates'),
       gitBaseUrl,
@@ -250,6 +254,7 @@ export async function openAgents(
     /** The store of records of workspaces. */
     history,
     containers,
+    host,
     platform,
     identity,
     events,
