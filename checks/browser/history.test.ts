@@ -1,5 +1,7 @@
 /** What a run changed: on its page, in the panel of a conversation, and in the history of the agent. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { eventually } from '../acceptance/platform.ts'
@@ -185,4 +187,46 @@ describe('the history of a workspace', () => {
     await assertNoSideways(tab, 'the history of an agent')
     await closeTab(tab)
   })
+
+  test('after a lost node, the owner returns to the former workspace or deletes it', async () => {
+    const { platform } = bench
+    const left = 'qa-left'
+    await createAgent(platform, left)
+    addFormerWorkspace(join(platform.dataDir, 'roost.db'), left)
+    const tab = await bench.open({ width: 1440 })
+    const { page } = tab
+    await tab.goto(`/agents/${left}?tab=history`)
+    const former = page.getByRole('region', { name: 'Former workspaces' })
+    await former.getByText('Stop the agent to use it again.').waitFor()
+    const use = former.getByRole('button', { name: 'Use again…' })
+    assert.equal(await use.isDisabled(), true)
+    await assertAccessible(tab, 'a former workspace')
+    await page.setViewportSize({ width: 390, height: 844 })
+    await assertNoSideways(tab, 'a former workspace')
+    await page.setViewportSize({ width: 1440, height: 900 })
+
+    assert.equal((await platform.request('POST', `/api/agents/${left}/stop`)).status, 200)
+    await former.getByText('You can use it again.').waitFor()
+    await use.click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Use again' }).click()
+    await page.getByText('The former workspace is in use again', { exact: true }).waitFor()
+    assert.equal((await platform.request('POST', `/api/agents/${left}/start`)).status, 200)
+    await former.getByText('Stop the agent to use it again.').waitFor()
+    await former.getByRole('button', { name: 'Delete…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('The former workspace is deleted', { exact: true }).waitFor()
+    await former.waitFor({ state: 'detached' })
+    await closeTab(tab)
+  })
 })
+
+/** As the loss of a node leaves it, which needs a cluster. */
+function addFormerWorkspace(path: string, name: string): void {
+  const db = new DatabaseSync(path, { timeout: 5000 })
+  db.prepare(
+    `insert into agent_former_workspaces
+      (id, agent_id, volume_base, engine_id, container_id, has_container, record_id, left_at)
+      select 'former', id, 'qa-left-before', engine_id, 'gone', 0, null, ? from agents where name = ?`,
+  ).run(new Date(Date.now() - 3_600_000).toISOString(), name)
+  db.close()
+}

@@ -41,7 +41,12 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
     ...{ record, containers, engine: shared.engine, clock: shared.clock, host: world.host },
     home: workspace.home,
     change: (patch: AgentPatch) => agentStore(world.db).update(source.id, patch),
-    prepare: (record: string, from = bases) => from.prepare(source.id, record),
+    begin: (record: string) => bases.prepare(source.id, record),
+    async prepare(record: string, from = bases) {
+      const done = from.prepare(source.id, record)
+      await shared.clock.advance(10)
+      await done
+    },
     rows: () => baseStore(world.db).all(engineId),
     byTime: async () =>
       (await baseStore(world.db).all(engineId)).toSorted((a) => (a.on_volume === null ? -1 : 1)),
@@ -190,6 +195,23 @@ forEachDialect((_, open) => {
     const record = await t.record(large)
     await Promise.all([t.prepare(record), t.start(record, 'one')])
     assert.equal((await t.volumes()).length, 1)
+  })
+
+  test('a base is not prepared between turns that follow each other', async () => {
+    await using t = await openWorld(open)
+    const [first, second] = [await t.record(large), await t.record(Buffer.alloc(large.length, 'y'))]
+    const early = t.begin(first)
+    await t.clock.advance(9)
+    const late = t.begin(second)
+    await t.clock.advance(9)
+    await early
+    assert.deepEqual(await t.rows(), [])
+    await t.clock.advance(1)
+    await late
+    assert.deepEqual(
+      (await t.rows()).map(({ record_id }) => record_id),
+      [second],
+    )
   })
 
   test('no base is prepared of an attempt or at another engine', async () => {

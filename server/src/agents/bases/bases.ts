@@ -43,8 +43,8 @@ export type Bases = {
     agent: Pick<Agent, 'name' | 'volume_base' | 'runtime'>,
   ): Promise<'layered' | 'unsupported'>
   /**
-   * Prepares the base of a new record in the background, if its workspace is large and there is room. Resolves at the
-   * end, also after a failure.
+   * Called for the record of each run. After a pause of the agent, prepares its base, if the workspace is large and there
+   * is room. Resolves at the end, also after a failure.
    */
   prepare(agentId: string, recordId: string): Promise<void>
   /** Removes the base of a record that is not forked again, unless workspaces are layered on it. */

@@ -1,11 +1,12 @@
 import type { Clock } from '../../kit/clock.ts'
+import { createTurns } from '../../kit/turns.ts'
 import type { Host } from '../../ports/host/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { NotLayered } from './archive.ts'
 
 export type PrepareDeps = {
-  clock: Pick<Clock, 'now'>
+  clock: Pick<Clock, 'now' | 'wait'>
   log: Pick<Log, 'debug' | 'warn'>
   history: Pick<WorkspaceHistory, 'walk' | 'sizes'>
   host: Pick<Host, 'read'>
@@ -17,7 +18,7 @@ export type PrepareDeps = {
 }
 
 export type Preparations = {
-  /** Resolves when nothing is left to prepare. A failure is logged. */
+  /** Called for the record of each run. Resolves when nothing is left to do for it. A failure is logged. */
   prepare(agentId: string, record: RecordId): Promise<void>
   close(): void
 }
@@ -27,6 +28,8 @@ const minBytes = 32 * 1024 ** 2
 const minEntries = 2000
 /** This part of the disk is left for what agents need. */
 const minFreeShare = 0.1
+/** Without a further run for this time: the next turn of a conversation is not slowed down. */
+const settleMs = 10_000
 /** A workspace that changes completely in each run is not stored each time. */
 const pauseMs = 10 * 60_000
 const sizesAtOnce = 1000
@@ -34,18 +37,25 @@ const sizesAtOnce = 1000
 /** Prepares bases of large workspaces one after another, so that the first fork need not wait for one. */
 export function createPreparations(deps: PrepareDeps): Preparations {
   const { clock, log, history } = deps
-  const due = new Map<string, RecordId>()
+  const inTurn = createTurns(1)
+  const closing = new AbortController()
+  /** The latest call for each agent. */
+  const latest = new Map<string, symbol>()
+  /** Records that need no base. */
+  const small = new Map<string, string>()
   const pausedUntil = new Map<string, number>()
-  let isClosed = false
-  let working: Promise<void> | null = null
 
   const now = () => clock.now().getTime()
 
   async function prepareOne(agentId: string, record: RecordId): Promise<void> {
+    if (small.get(agentId) === record.record || (pausedUntil.get(agentId) ?? 0) > now()) return
     const used = await deps.usedBytes(agentId, record)
     if (used === null) return
     const { bytes, entries } = await sizeOf(record)
-    if (bytes < minBytes && entries < minEntries) return
+    if (bytes < minBytes && entries < minEntries) {
+      small.set(agentId, record.record)
+      return
+    }
     pausedUntil.set(agentId, now() + pauseMs)
     const { disk } = await deps.host.read()
     const freeAfter = disk.totalBytes - disk.usedBytes - bytes
@@ -71,31 +81,26 @@ export function createPreparations(deps: PrepareDeps): Preparations {
     return { bytes, entries }
   }
 
-  async function work(): Promise<void> {
-    for (const [agentId, record] of due) {
-      due.delete(agentId)
-      if (isClosed) break
-      await prepareOne(agentId, record).catch((error: unknown) => {
-        if (isClosed) return
-        const level = error instanceof NotLayered ? 'debug' : 'warn'
-        log[level]({ err: error, agent_id: agentId }, 'the base of a workspace was not prepared for forks')
-      })
-    }
-    working = null
-  }
-
   return {
     async prepare(agentId, record) {
-      if (isClosed || deps.maxBytes === 0) return
-      const until = pausedUntil.get(agentId) ?? 0
-      if (until > now()) return
-      pausedUntil.delete(agentId)
-      due.set(agentId, record)
-      working ??= work()
-      await working
+      if (closing.signal.aborted || deps.maxBytes === 0) return
+      const call = Symbol(agentId)
+      latest.set(agentId, call)
+      await clock.wait(settleMs, closing.signal)
+      if (latest.get(agentId) !== call) return
+      latest.delete(agentId)
+      try {
+        await inTurn(async () => {
+          if (!closing.signal.aborted) await prepareOne(agentId, record)
+        })
+      } catch (error) {
+        if (closing.signal.aborted) return
+        const level = error instanceof NotLayered ? 'debug' : 'warn'
+        log[level]({ err: error, agent_id: agentId }, 'the base of a workspace was not prepared for forks')
+      }
     },
     close() {
-      isClosed = true
+      closing.abort()
     },
   }
 }

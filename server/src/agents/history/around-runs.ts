@@ -34,7 +34,7 @@ export type AroundRunsDeps = {
   /** The quota was reached; older records may be removed. */
   full(agentId: string): void
   made(result: 'new' | 'unchanged' | RunRecordReason | 'link_lost', seconds: number): void
-  /** A new record was stored. */
+  /** The workspace is as in this record, which may be an earlier one. */
   recorded(agentId: string, recordId: string): void
 }
 
@@ -105,7 +105,7 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
       await store.completeRuns(ids, { after: record.id })
       if (!work.isLate) prepared.set(agentId, { id: record.id })
       deps.made(isNew ? 'new' : 'unchanged', seconds())
-      if (isNew) deps.recorded(agentId, record.id)
+      deps.recorded(agentId, record.id)
     } catch (error) {
       const failed = reasonOf(error)
       deps.made(failed ?? 'link_lost', seconds())

@@ -24,7 +24,7 @@ export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'uses' | 'log'> &
     meters: Pick<Meters, 'workspaceRecords' | 'workspaceRecordSeconds'>
     /** Quotas in bytes: of an agent without its own, and of all agents together. 0 means unlimited. */
     quotas: { agent: number; total: number }
-    /** A run's record was stored, and differs from the one before it. */
+    /** Before or after a run, the workspace was as in this record, which may be an earlier one. */
     recorded(agentId: string, recordId: string): void
   }
 
