@@ -98,6 +98,7 @@ export async function prepareTurn(
   const isEnforced = place.user !== deps.identities.developer
   if (readOnly && isEnforced) await deps.permissions.openForReader(readOnly)
   else if (readOnly) warn(hookOnly)
+  if (!isEnforced) await deps.permissions.beforeDeveloper()
   const scratch = await makeScratch(deps.scratch, place.user, deps.identities)
   try {
     return await fill({ run, place, readOnly, scratch }, deps, read, warn)

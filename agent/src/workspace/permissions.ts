@@ -16,8 +16,10 @@ export type Permissions = {
   openForReader(rules: ReadOnlyRules): Promise<void>
   /** Called after a developer's turn, which may have created files that the reader cannot write. */
   noteDeveloperTurn(): void
-  /** Called after a reader's turn, to make its files writable for the developer. */
+  /** Called after the process of a reader's turn has ended, to make its files writable for the developer. */
   openForDeveloper(): Promise<void>
+  /** Called before a developer's turn: the process of a reader may outlive its turn. Cheap without a reader. */
+  beforeDeveloper(): Promise<void>
 }
 
 /** Limit for files matched by pattern; a workspace may hold a million files. */
@@ -28,9 +30,12 @@ export function createPermissions(home: string, state: string, identities: Ident
   let appliedRules: string | null = null
   let closedRules: string | null = null
   let folders: string[] = []
+  let hasReader = false
+  let opening = Promise.resolve()
 
   return {
     async openForReader(rules) {
+      hasReader = true
       const requested = JSON.stringify(rules)
       if (appliedRules === requested) return
       const root = await lstat(home)
@@ -50,7 +55,14 @@ export function createPermissions(home: string, state: string, identities: Ident
     noteDeveloperTurn() {
       appliedRules = null
     },
-    openForDeveloper: () => runAs(identities, folders),
+    openForDeveloper() {
+      hasReader = false
+      opening = runAs(identities, folders)
+      return opening
+    },
+    async beforeDeveloper() {
+      await (hasReader ? runAs(identities, folders) : opening)
+    },
   }
 }
 
