@@ -42,6 +42,9 @@ export type DaemonOptions = {
   hasPipes?: boolean
 }
 
+/** Ends a process whose parent died before the kernel knew that it should kill it. */
+const onlyWithParent = '[ "$PPID" = "$0" ] && exec "$@"'
+
 /** Starts a process that the kernel kills when the caller's thread ends, even in a crash. */
 export async function startDaemon(
   program: string,
@@ -49,7 +52,8 @@ export async function startDaemon(
   { log, env, hasPipes = false }: DaemonOptions,
 ): Promise<Daemon> {
   const output = await open(log, 'a')
-  const child = spawn('setpriv', ['--pdeathsig', 'KILL', program, ...args], {
+  const guarded = ['sh', '-c', onlyWithParent, String(process.pid), program, ...args]
+  const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...guarded], {
     stdio: [hasPipes ? 'pipe' : 'ignore', output.fd, output.fd, hasPipes ? 'pipe' : 'ignore'],
     env,
     // Another process group: Ctrl-C reaches only this process, which then closes the cluster.
