@@ -51,7 +51,7 @@ export async function startRelay(deps: {
     wake()
   }
 
-  /** A process that assigns positions includes all stored events, so none are missing before these. */
+  /** A process gives positions to all stored events at once, so none before these are missing. */
   function receive(message: string): void {
     if (relaying.receive(message)) pollAt = clock.now().getTime() + pollMs
   }

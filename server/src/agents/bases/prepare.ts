@@ -28,7 +28,7 @@ const minBytes = 32 * 1024 ** 2
 const minEntries = 2000
 /** This part of the disk is left for what agents need. */
 const minFreeShare = 0.1
-/** Without a further run for this time: the next turn of a conversation is not slowed down. */
+/** The agent must have had no run for this time, because the preparation slows down turns. */
 const settleMs = 10_000
 /** A workspace that changes completely in each run is not stored each time. */
 const pauseMs = 10 * 60_000
