@@ -1,21 +1,31 @@
 /**
  * Records of a workspace with 50,000 files and 1 GB, compared with `git add -A && git commit` in a shadow repository:
- * the scanner of the agent program and the store of the platform, without the link between them. Then forks of it,
+ * the history of the agent program and the store of the platform, without the link between them. Then forks of it,
  * compared with `cp -a`, and turns in it, compared with turns without history. `node bench/history.ts [files] [rounds]`.
  */
 import { execFile } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { createScanner, type Scan } from '../agent/src/history/scan.ts'
+import { createHistory, type History } from '../agent/src/history/history.ts'
+import { createScanner } from '../agent/src/history/scan.ts'
+import { createWriters } from '../agent/src/history/writers.ts'
 import { systemClock } from '../agent/src/kit/clock.ts'
 import { saveMemory } from '../agent/src/kit/memory-saving.ts'
 import { createIdentities, readIdentityFacts } from '../agent/src/processes/identity.ts'
-import { defaultHistoryRules, type HistoryEntry } from '../contracts/src/link/history.ts'
+import {
+  defaultHistoryRules,
+  type HistoryDigest,
+  type HistoryPage,
+  type HistoryRead,
+} from '../contracts/src/link/history.ts'
 import { storeName } from '../server/src/agents/history/index.ts'
+import { pullScan } from '../server/src/agents/history/pull.ts'
+import type { AgentLink } from '../server/src/ports/agent-link/port.ts'
 import { openGitStore } from '../server/src/ports/workspace-history/git-store.ts'
-import type { Draft } from '../server/src/ports/workspace-history/port.ts'
+import type { Walked, WorkspaceHistory } from '../server/src/ports/workspace-history/port.ts'
 import { measureForks } from './fork-rows.ts'
 import { keepBenchmark } from './keeper/index.ts'
 import { alternate, compare, milliseconds, record, report } from './measure.ts'
@@ -30,6 +40,7 @@ const [files, rounds] = [Number(process.argv[2] ?? 50_000), Number(process.argv[
 const filesPerFolder = 50
 const fileBytes = 20_000
 const changedFiles = 100
+const agent = storeName('one')
 
 const folder = await mkdtemp('/tmp/roost-bench-history-')
 try {
@@ -44,29 +55,29 @@ async function measure(): Promise<void> {
   const home = join(folder, 'home')
   await fill(home)
   const store = await openGitStore({ folder: join(folder, 'store'), path: process.env.PATH ?? '' })
-  const scanner = createScanner({
-    home,
-    file: join(folder, 'index'),
-    identities: createIdentities(readIdentityFacts(await stat(home))),
-    clock: systemClock,
-  })
   let records = 0
-  let base: string | null = null
 
-  async function recordOurs(): Promise<void> {
-    await using scan = await scanner.scan(defaultHistoryRules, base === null ? [] : [base])
-    if (scan.came.length + scan.gone.length === 0) return
-    await using draft = await store.open({
-      agent: storeName('one'),
-      base: scan.base,
-      maxBytes: Number.MAX_SAFE_INTEGER,
+  /** Records the workspace after `base`. `isCopy`: the program knows no record, but the workspace probably equals it. */
+  async function recordBy(program: History, base: string | null, isCopy = false): Promise<string | null> {
+    const { handle } = await program.scan(defaultHistoryRules, base === null || isCopy ? [] : [base], true)
+    if (handle === null) return base
+    await using draft = await store.open({ agent, base, maxBytes: Number.MAX_SAFE_INTEGER })
+    const assumed = { paths: () => pathsOf(store, base ?? ''), isWithheld: () => false }
+    await pullScan({
+      ...{ agentId: 'one', handle, draft, link: linkTo(program), signal: new AbortController().signal },
+      base: isCopy ? assumed : base === null ? null : 'compared',
     })
-    await send(scan, draft)
     records += 1
     const name = `r${records}`
     await draft.commit(name)
-    await scan.commit(name)
-    base = name
+    await program.commit(handle, name)
+    return name
+  }
+
+  const program = openProgram(home, join(folder, 'index'))
+  let base: string | null = null
+  async function recordOurs(): Promise<void> {
+    base = await recordBy(program, base)
   }
 
   const shadow = ['--git-dir', join(folder, 'shadow.git'), '--work-tree', home]
@@ -86,6 +97,12 @@ async function measure(): Promise<void> {
 
   const first = [await milliseconds(recordOurs), await milliseconds(recordPeer)] as const
   compare(`first record of ${files} files`, [first[0]], [first[1]], Number.POSITIVE_INFINITY)
+  const withoutIndex = { ...process.env, GIT_INDEX_FILE: join(folder, 'index-of-peer') }
+  const copied = [
+    await milliseconds(() => recordBy(openProgram(home, join(folder, 'index-of-copy')), base, true)),
+    await milliseconds(() => run('git', [...shadow, 'add', '-A'], { env: withoutIndex })),
+  ] as const
+  compare('first record of an equal copy', [copied[0]], [copied[1]], Number.POSITIVE_INFINITY)
   const still = await alternate(
     rounds,
     () => milliseconds(recordOurs),
@@ -122,26 +139,32 @@ async function measure(): Promise<void> {
   await store.close()
 }
 
-/** What agent program and platform do over the link. Small files are read once. */
-async function send(scan: Scan, draft: Draft): Promise<void> {
-  for (const path of scan.gone) await draft.remove(path)
-  for (const entry of scan.came) {
-    if (entry.kind === 'folder') await draft.folder(entry)
-    else await sendFile(scan, draft, entry)
+/** The history of the agent program, for a workspace that anybody may change at any time. */
+function openProgram(home: string, file: string): History {
+  const identities = createIdentities(readIdentityFacts(statSync(home)))
+  return createHistory({
+    scanner: createScanner({ home, file, identities, clock: systemClock }),
+    writers: createWriters(identities, () => []),
+    mayLogIn: async () => true,
+    clock: systemClock,
+  })
+}
+
+/** Passes the platform's requests on without a link. */
+function linkTo(program: History): Pick<AgentLink, 'call'> {
+  const answers = {
+    'history.page': ({ handle, offset }: HistoryPage) => program.page(handle, offset),
+    'history.digest': ({ handle, at }: HistoryDigest) => program.digest(handle, at),
+    'history.read': ({ handle, at, offset }: HistoryRead) => program.read(handle, at, offset),
   }
+  const call = async (_agentId: string, t: keyof typeof answers, request: never) => answers[t](request)
+  return { call } as unknown as Pick<AgentLink, 'call'>
 }
 
-async function sendFile(scan: Scan, draft: Draft, entry: HistoryEntry): Promise<void> {
-  const chunks: Buffer[] = []
-  for await (const chunk of scan.content(entry)) chunks.push(chunk)
-  const content = Buffer.concat(chunks)
-  const name = createHash('sha256').update(`blob ${content.length}\0`).update(content).digest('hex')
-  if (scan.base !== null && (await draft.keep(entry, name, entry.path))) return
-  await draft.put(entry, only(content))
-}
-
-async function* only(content: Buffer): AsyncGenerator<Buffer> {
-  yield content
+async function* pathsOf(store: WorkspaceHistory, record: string): AsyncGenerator<string> {
+  // Without contents it yields entries only.
+  for await (const walked of store.walk({ agent, record }, { withContents: false }))
+    yield (walked as Walked).entry.path
 }
 
 function pathOf(home: string, index: number): { folder: string; name: string } {

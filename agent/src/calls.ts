@@ -213,6 +213,7 @@ type HistoryCall = Exclude<Extract<keyof PlatformCalls, `history.${string}`>, `h
 
 function historyCalls(history: CallDeps['history']): Pick<Handlers, HistoryCall> {
   const handle = (message: Json) => text(message, 'handle')
+  const places = (message: Json) => listAt(message, 'at').filter((at) => typeof at === 'number')
   return {
     'history.scan': async (message) =>
       (await history()).scan(
@@ -221,13 +222,9 @@ function historyCalls(history: CallDeps['history']): Pick<Handlers, HistoryCall>
         message.full === true,
       ),
     'history.page': async (message) => (await history()).page(handle(message), count(message, 'offset')),
-    'history.digest': async (message) => (await history()).digest(handle(message), count(message, 'at')),
+    'history.digest': async (message) => (await history()).digest(handle(message), places(message)),
     'history.read': async (message) =>
-      (await history()).read(
-        handle(message),
-        listAt(message, 'at').filter((at) => typeof at === 'number'),
-        count(message, 'offset'),
-      ),
+      (await history()).read(handle(message), places(message), count(message, 'offset')),
     async 'history.commit'(message) {
       await (await history()).commit(handle(message), text(message, 'record'))
       return { ok: true }

@@ -226,6 +226,15 @@ test('after a run, a large workspace is ready for its first fork', async () => {
   )
   const sum = 'sha256sum large.bin'
   assert.equal(await inAgent('qa-fork-of-large', sum), await inAgent(from, sum))
+  const [record] = await eventually(
+    async () =>
+      rows(
+        `select received_bytes from workspace_records
+          where reason = 'fork' and agent_id = (select id from agents where name = 'qa-fork-of-large')`,
+      ),
+    ({ length }) => length > 0,
+  )
+  assert.ok(Number(record?.received_bytes) < 1_000_000, 'the fork sends only what its source does not have')
 })
 
 test('a platform killed in the middle of a fork leaves nothing of it', async () => {

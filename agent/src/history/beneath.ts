@@ -4,7 +4,7 @@ import { encoding } from './listing.ts'
 
 /**
  * Opens files below a folder without following any link, one folder at a time. Nothing that is replaced meanwhile
- * leads outside: each name is looked up in the folder that is already open. One call at a time.
+ * leads outside: each name is looked up in the folder that is already open. Calls are answered one after another.
  */
 export type Beneath = {
   /** The opened folder's device. */
@@ -39,6 +39,14 @@ export async function beneathOf(root: FileHandle): Promise<Beneath> {
   const { dev } = await root.stat({ bigint: true })
   /** The folders of the last path, kept open for the next one. */
   let kept: { name: string; handle: FileHandle }[] = []
+  let turn: Promise<unknown> = Promise.resolve()
+
+  /** Another call may close the folders that were opened for this one. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = turn.then(work)
+    turn = result.catch(() => {})
+    return result
+  }
 
   async function closeFrom(depth: number): Promise<void> {
     const rest = kept.slice(depth)
@@ -58,31 +66,35 @@ export async function beneathOf(root: FileHandle): Promise<Beneath> {
     return { parent: kept.at(-1)?.handle ?? root, name }
   }
 
-  async function opened(path: string, flags: number): Promise<FileHandle> {
-    const { parent, name } = await parentOf(path)
-    return open(childOf(parent, name), flags)
-  }
+  const opened = (path: string, flags: number) =>
+    inTurn(async () => {
+      const { parent, name } = await parentOf(path)
+      return open(childOf(parent, name), flags)
+    })
 
   return {
     device: dev,
     open: (path) => opened(path, fileFlags),
     folder: (path) => opened(path, folderFlags),
     entry: (path) => opened(path, entryFlags),
-    async target(path) {
-      const { parent, name } = await parentOf(path)
-      return readlink(childOf(parent, name), { encoding: 'buffer' })
-    },
-    async place(path) {
-      const { parent, name } = await parentOf(path)
-      if ((await parent.stat({ bigint: true })).dev !== dev)
-        throw Object.assign(new Error('The folder is on another file system.'), { code: 'EXDEV' })
-      return childOf(parent, name)
-    },
-    forget: () => closeFrom(0),
-    async [Symbol.asyncDispose]() {
-      await closeFrom(0)
-      await root.close()
-    },
+    target: (path) =>
+      inTurn(async () => {
+        const { parent, name } = await parentOf(path)
+        return readlink(childOf(parent, name), { encoding: 'buffer' })
+      }),
+    place: (path) =>
+      inTurn(async () => {
+        const { parent, name } = await parentOf(path)
+        if ((await parent.stat({ bigint: true })).dev !== dev)
+          throw Object.assign(new Error('The folder is on another file system.'), { code: 'EXDEV' })
+        return childOf(parent, name)
+      }),
+    forget: () => inTurn(() => closeFrom(0)),
+    [Symbol.asyncDispose]: () =>
+      inTurn(async () => {
+        await closeFrom(0)
+        await root.close()
+      }),
   }
 }
 

@@ -6,12 +6,14 @@ import {
   type HistoryReadAnswer,
   type HistoryRules,
   type HistoryScanAnswer,
+  historyDigestBytes,
   historyPageEntries,
   historyReadBytes,
   historyReadFiles,
   maxLeftOutPaths,
   type ScannedEntry,
 } from '@roost/contracts/link/history'
+import { atOnce } from '../kit/at-once.ts'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 import type { Scan, Scanner } from './scan.ts'
@@ -21,7 +23,7 @@ import type { Changed, Mark, Writers } from './writers.ts'
 export type History = {
   scan(rules: HistoryRules, bases: readonly string[], isFull?: boolean): Promise<HistoryScanAnswer>
   page(handle: string, offset: number): HistoryPageAnswer
-  digest(handle: string, at: number): Promise<HistoryDigestAnswer>
+  digest(handle: string, at: readonly number[]): Promise<HistoryDigestAnswer>
   read(handle: string, at: readonly number[], offset: number): Promise<HistoryReadAnswer>
   commit(handle: string, record: string): Promise<void>
   /** Unknown handles are ignored; without a handle, any scan is closed. */
@@ -52,6 +54,9 @@ type Reading = { at: number; offset: number; content: AsyncGenerator<Buffer>; re
 const idleMs = 5 * 60_000
 /** Names in one answer: they may need six bytes per character. */
 const pageCharacters = 500_000
+/** A file takes several short calls of the system, so several small files are read at the same time. */
+const filesAtOnce = 4
+const smallFileBytes = 64 * 1024
 
 export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps): History {
   let open: Open | null = null
@@ -111,6 +116,41 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     if (!entry || entry.kind === 'folder')
       throw new LinkFault('invalid_message', `The entry ${at} has no content.`)
     return entry
+  }
+
+  /** The first of these entries, up to `maxBytes` together and `maxEach` each, as they were listed. */
+  function leading(
+    each: Open,
+    at: readonly number[],
+    { maxBytes, maxEach }: { maxBytes: number; maxEach: number },
+  ): number[] {
+    let bytes = 0
+    const end = at.findIndex((index) => {
+      const { size } = entryAt(each, index)
+      bytes += size
+      return bytes > maxBytes || size > maxEach
+    })
+    return end === -1 ? [...at] : at.slice(0, end)
+  }
+
+  /** Reads several entries at the same time. Ends before the first one that no longer fits into the answer. */
+  async function wholesOf(each: Open, at: readonly number[]): Promise<HistoryPart[]> {
+    let room = historyReadBytes
+    const parts = await atOnce(at, filesAtOnce, async (index): Promise<HistoryPart | null> => {
+      const chunks: Buffer[] = []
+      try {
+        for await (const chunk of each.scan.content(entryAt(each, index))) {
+          room -= chunk.length
+          if (room < 0) return null
+          chunks.push(chunk)
+        }
+      } catch {
+        return { at: index, data_base64: '', state: 'failed' }
+      }
+      return { at: index, data_base64: Buffer.concat(chunks).toString('base64'), state: 'end' }
+    })
+    const end = parts.indexOf(null)
+    return (end === -1 ? parts : parts.slice(0, end)).filter((part) => part !== null)
   }
 
   /** Continues at `offset`, or starts from the beginning. */
@@ -186,19 +226,24 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     },
     async digest(handle, at) {
       const each = find(handle)
-      return { digest: await each.scan.digest(entryAt(each, at)).catch(() => null) }
+      const asked = at.slice(0, historyReadFiles)
+      const some = leading(each, asked, { maxBytes: historyDigestBytes, maxEach: Number.POSITIVE_INFINITY })
+      // One alone may be larger.
+      const digested = some.length > 0 ? some : asked.slice(0, 1)
+      const digests = await atOnce(digested, filesAtOnce, (index) =>
+        each.scan.digest(entryAt(each, index)).catch(() => null),
+      )
+      return { digests }
     },
     async read(handle, at, offset) {
       const each = find(handle)
-      const parts: HistoryPart[] = []
-      let room = historyReadBytes
-      for (const index of at.slice(0, historyReadFiles)) {
-        const part = await partOf(each, index, parts.length === 0 ? offset : 0, room)
-        parts.push(part)
-        room -= (part.data_base64.length / 4) * 3
-        if (room <= 0 || part.state === 'more') break
-      }
-      return { parts }
+      const asked = at.slice(0, historyReadFiles)
+      const [first] = asked
+      if (first === undefined) return { parts: [] }
+      const limits = { maxBytes: historyReadBytes / 2, maxEach: smallFileBytes }
+      const small = offset === 0 ? leading(each, asked, limits) : []
+      const parts = await wholesOf(each, small)
+      return { parts: parts.length > 0 ? parts : [await partOf(each, first, offset, historyReadBytes)] }
     },
     async commit(handle, record) {
       const { scan, mark, rules, left_out } = find(handle)

@@ -161,8 +161,9 @@ async function* read(
   unsettled.add(path)
   await using file = await opened.open(path)
   const before = await stateOf(file, opened.device)
-  for (let offset = 0; ; ) {
-    const buffer = Buffer.allocUnsafe(fileChunkBytes)
+  // What is appended meanwhile changes its time.
+  for (let offset = 0; offset < before.size; ) {
+    const buffer = Buffer.allocUnsafe(Math.min(fileChunkBytes, before.size - offset))
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
     if (bytesRead === 0) break
     offset += bytesRead
@@ -183,10 +184,13 @@ async function tickPassed(changed: bigint, clock: ScannerDeps['clock']): Promise
 }
 
 /** Throws for anything but a file of the workspace's own file system. */
-async function stateOf(file: FileHandle, device: bigint): Promise<{ inode: bigint; changed: bigint }> {
+async function stateOf(
+  file: FileHandle,
+  device: bigint,
+): Promise<{ inode: bigint; changed: bigint; size: number }> {
   const found = await file.stat({ bigint: true })
   if (!found.isFile() || found.dev !== device) throw new Error('The path is no longer a file.')
-  return { inode: found.ino, changed: found.ctimeNs }
+  return { inode: found.ino, changed: found.ctimeNs, size: Number(found.size) }
 }
 
 /** A file may grow while it is read, so its listed size may be wrong. */

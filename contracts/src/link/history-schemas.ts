@@ -39,10 +39,14 @@ export const historyAnswerSchemas = {
       .max(historyPageEntries),
   }),
   'history.digest': z.object({
-    digest: z
-      .string()
-      .regex(/^[0-9a-f]{64}$/)
-      .nullable(),
+    digests: z
+      .array(
+        z
+          .string()
+          .regex(/^[0-9a-f]{64}$/)
+          .nullable(),
+      )
+      .max(historyReadFiles),
   }),
   'history.read': z.object({
     parts: z

@@ -55,10 +55,14 @@ export function historyRulesFault(rules: HistoryRules): string | null {
   return null
 }
 
-/** Limits of one answer: names and entries of a page, bytes of contents before base64, and named omitted paths. */
+/**
+ * Limits of one answer: names and entries of a page, bytes of contents before base64, files that are read, bytes that are
+ * digested, and named omitted paths.
+ */
 export const historyPageEntries = 2000
 export const historyReadBytes = 512 * 1024
 export const historyReadFiles = 500
+export const historyDigestBytes = 32 * 1024 * 1024
 export const maxLeftOutPaths = 100
 
 /**
@@ -87,10 +91,13 @@ export type ScannedEntry = HistoryEntry & {
   /** Path of the base that probably has the same content; absent without one. */
   from?: string | undefined
 }
-/** Asks for the SHA-256 of an entry's content, as git names it. `at` counts entries that came. */
-export type HistoryDigest = { t: 'history.digest'; handle: string; at: number }
-/** Null: it can no longer be read. */
-export type HistoryDigestAnswer = { digest: string | null }
+/**
+ * Asks for the SHA-256 of the contents of entries, as git names it. `at` counts entries that came. The answer may end
+ * before the list.
+ */
+export type HistoryDigest = { t: 'history.digest'; handle: string; at: readonly number[] }
+/** Null: the content can no longer be read. */
+export type HistoryDigestAnswer = { digests: (string | null)[] }
 /** Reads the contents of entries in this order, the first one from `offset` on. The answer may end before the list. */
 export type HistoryRead = { t: 'history.read'; handle: string; at: readonly number[]; offset: number }
 export type HistoryReadAnswer = { parts: HistoryPart[] }

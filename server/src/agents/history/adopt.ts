@@ -48,8 +48,7 @@ export function createAttemptRecords({
     if (!record) throw new UnknownRecord(from.recordId)
     const agent = storeName(agentId)
     await history.copy({ agent: storeName(from.agentId), record: record.id }, { agent, record: id })
-    const { used_bytes, quota_bytes } = await uses.measure(agentId)
-    if (quota_bytes > 0 && used_bytes > quota_bytes) {
+    if (!(await uses.isWithinQuota(agentId))) {
       await history.remove(agent, [id])
       throw new HistoryFull()
     }

@@ -3,13 +3,8 @@ import { defaultHistoryRules, type HistoryRules } from '@roost/contracts/link/hi
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
-import {
-  type RecordId,
-  type StoredEntry,
-  UnknownRecord,
-  type Walked,
-  type WorkspaceHistory,
-} from '../../ports/workspace-history/port.ts'
+import { UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { omissionsOf } from './omissions.ts'
 import { textOf } from './paths.ts'
 import { applyRestore, RestoreUnsettled } from './restore.ts'
 import { leftOutOf, storeName } from './rules.ts'
@@ -80,40 +75,6 @@ export async function fillWorkspace(
       throw new Fault('record_not_found', 'The record was removed meanwhile.', {}, { cause: error })
     throw error
   }
-}
-
-/** The topmost paths that are not taken, as bytes, and those of copies: hard links are recorded as separate files. */
-async function omissionsOf(
-  history: WorkspaceHistory,
-  source: RecordId,
-  isTaken: FillRequest['isTaken'],
-): Promise<Set<string>> {
-  const omitted = new Set<string>()
-  const withheld: StoredEntry[] = []
-  const entriesOf = async function* () {
-    // Without contents it yields entries only.
-    for await (const walked of history.walk(source, { withContents: false })) yield (walked as Walked).entry
-  }
-  const inside = new Set<string>()
-  for await (const entry of entriesOf()) {
-    const isInside = inside.has(entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/'))))
-    if (!isInside && isTaken(textOf(entry.path))) continue
-    if (!isInside) omitted.add(entry.path)
-    if (entry.kind === 'folder') inside.add(entry.path)
-    if (entry.kind === 'file') withheld.push(entry)
-  }
-  const sizes = await history.sizes(withheld)
-  const contents = new Set(withheld.flatMap(({ content }, index) => (sizes[index] ? [content] : [])))
-  if (contents.size > 0)
-    for await (const { kind, path, content } of entriesOf())
-      if (kind === 'file' && contents.has(content) && !isBelow(omitted, path)) omitted.add(path)
-  return omitted
-}
-
-function isBelow(folders: ReadonlySet<string>, path: string): boolean {
-  for (let each = path; each !== ''; each = each.slice(0, Math.max(0, each.lastIndexOf('/'))))
-    if (folders.has(each)) return true
-  return false
 }
 
 /** The rules by which it was made. */

@@ -20,41 +20,55 @@ class Unreadable extends Error {}
 export type PullOptions = {
   agentId: string
   handle: string
-  /** The record that the scan was compared with. */
-  base: string | null
+  /** `compared`: the scan is the difference to the draft's base. Null: the draft is empty. */
+  base: 'compared' | AssumedBase | null
   draft: Omit<Draft, 'commit'>
   link: Pick<AgentLink, 'call'>
   signal: AbortSignal
 }
 
+/** The scan has the whole workspace. The draft's base is probably similar, so only digests of equal contents are sent. */
+export type AssumedBase = {
+  /** Every path of the base, folders before their content. */
+  paths(): AsyncIterable<string>
+  /** Contents of the base at these paths are not used. */
+  isWithheld(path: string): boolean
+}
+
 /** Each entry takes memory until its record is stored. */
 const maxEntries = 300_000
-/** Of larger files, the digest is compared before the content is sent. */
+/** Of larger files that changed, the digest is compared before the content is sent. */
 const minDigestBytes = 1024 * 1024
 
 /** Copies the difference of a scan into a draft. Returns paths that could no longer be read. */
 export async function pullScan(options: PullOptions): Promise<LeftOutPath[]> {
   const { draft, base } = options
   const leftOut: LeftOutPath[] = []
+  const seen = base === 'compared' ? null : new Set<string>()
   let gone = 0
   let came = 0
   for (;;) {
     const page = await callOf(options)('history.page', { handle: options.handle, offset: gone + came })
-    if (page.gone.length + page.came.length === 0) return leftOut
+    if (page.gone.length + page.came.length === 0) break
     if (gone + came + page.gone.length + page.came.length > maxEntries)
       throw new InvalidAnswer('The scan has too many entries.')
-    if (page.gone.length > 0 && (came > 0 || base === null))
+    if (page.gone.length > 0 && (came > 0 || base !== 'compared'))
       throw new InvalidAnswer('Removed paths must come first, and only with a base.')
     gone += page.gone.length
     for (const path of page.gone) await draft.remove(path)
     const files = new Map<number, ScannedEntry>()
     for (const [index, entry] of page.came.entries()) {
+      seen?.add(entry.path)
       if (entry.kind === 'folder') await draft.folder(entry)
-      else if (!(await isKept(options, entry, came + index))) files.set(came + index, entry)
+      else files.set(came + index, entry)
     }
     came += page.came.length
+    await keepEqual(options, files)
     await pullContents(options, files, leftOut)
   }
+  if (base !== null && base !== 'compared')
+    for await (const path of base.paths()) if (!seen?.has(path)) await draft.remove(path)
+  return leftOut
 }
 
 function callOf({ link, agentId, signal }: PullOptions) {
@@ -62,11 +76,26 @@ function callOf({ link, agentId, signal }: PullOptions) {
     link.call(agentId, t, request, { signal })
 }
 
-async function isKept(options: PullOptions, entry: ScannedEntry, at: number): Promise<boolean> {
-  if (options.base === null || entry.size < minDigestBytes) return false
-  const { digest } = await callOf(options)('history.digest', { handle: options.handle, at })
-  if (digest === null) return false
-  return options.draft.keep(entry, digest, entry.from ?? entry.path)
+/** Takes contents from the base instead of the agent, and their files from the list. */
+async function keepEqual(options: PullOptions, files: Map<number, ScannedEntry>): Promise<void> {
+  const { base, draft, handle } = options
+  if (base === null) return
+  const mayEqual = ({ path, size }: ScannedEntry) =>
+    base === 'compared' ? size >= minDigestBytes : !base.isWithheld(path)
+  let asked = [...files].filter(([, entry]) => mayEqual(entry))
+  while (asked.length > 0) {
+    const at = asked.slice(0, historyReadFiles).map(([index]) => index)
+    const { digests } = await callOf(options)('history.digest', { handle, at })
+    if (digests.length === 0 || digests.length > at.length)
+      throw new InvalidAnswer('The digests do not belong to the request.')
+    for (const [index, digest] of digests.entries()) {
+      const [place, entry] = asked[index] ?? []
+      if (place === undefined || !entry || digest === null) continue
+      const from = base === 'compared' ? (entry.from ?? entry.path) : entry.path
+      if (await draft.keep(entry, digest, from)) files.delete(place)
+    }
+    asked = asked.slice(digests.length)
+  }
 }
 
 async function pullContents(

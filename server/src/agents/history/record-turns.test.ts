@@ -44,6 +44,7 @@ forEachDialect((_, open) => {
         rulesOf: async () => defaultHistoryRules,
         roomOf: async () => 1e12,
         received() {},
+        isWithinQuota: async () => true,
       }),
     )
     assert.ok(claims && forks)

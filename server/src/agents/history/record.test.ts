@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { HistoryPageAnswer, HistoryReadAnswer } from '@roost/contracts/link/history'
 import { createFakeAgentLink, type FakeAnswers } from '../../ports/agent-link/fake.ts'
 import { LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
-import type { Draft } from '../../ports/workspace-history/port.ts'
+import type { Draft, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
+import { agentStore } from '../records/index.ts'
 import { openAgents } from '../test/world.ts'
 import { reasonOf } from './faults.ts'
 import { pullScan } from './pull.ts'
@@ -118,6 +120,128 @@ test('an agent that missed the end of a record continues from the one before it'
   assert.deepEqual([record.number, record.added, record.deleted], [3, 1, 0])
   assert.equal(t.calls('history.read'), pages + 1, 'only b and c are sent')
   assert.notEqual(record.base_id, first.record.id)
+})
+
+/** Paths and contents of a record. */
+async function treeOf({ history }: { history: WorkspaceHistory }, agentId: string, record: string) {
+  const id = { agent: storeName(agentId), record }
+  const tree: Record<string, string | null> = {}
+  for await (const walked of history.walk(id, { withContents: false })) {
+    const { path } = (walked as Walked).entry
+    const content = await history.read(id, path)
+    tree[path] = content && Buffer.concat(await Array.fromAsync(content)).toString()
+  }
+  return tree
+}
+
+test('of an agent that knows no record, only what differs from its latest one is sent', async () => {
+  await using t = await openWorld()
+  mkdirSync(join(t.workspace.home, 'folder'))
+  for (const name of ['a', 'b', 'folder/c', 'folder/d', 'e', 'f']) t.write(name, name)
+  symlinkSync('a', join(t.workspace.home, 'link'))
+  const { record } = await t.history.make(t.id, afterRun)
+  const reads = t.calls('history.read')
+  const { home } = t.workspace
+  await using same = linkWorkspace(t.world.link, t.id, {}, { home })
+  assert.deepEqual(await t.history.make(t.id, afterRun), { record, isNew: false })
+  assert.equal(t.calls('history.read'), reads, 'nothing is sent')
+  assert.deepEqual(await t.history.make(t.id, afterRun), { record, isNew: false }, 'the program knows it now')
+
+  t.write('b', 'B')
+  chmodSync(join(home, 'e'), 0o700)
+  rmSync(join(home, 'folder'), { recursive: true })
+  writeFileSync(join(home, 'folder'), 'a file')
+  rmSync(join(home, 'f'))
+  mkdirSync(join(home, 'f'))
+  t.write('f/new', 'new')
+  await same[Symbol.asyncDispose]()
+  for (const digests of [[], Array.from({ length: 100 }, () => null)]) {
+    await using _hostile = linkWorkspace(
+      t.world.link,
+      t.id,
+      { 'history.digest': async () => ({ digests }) },
+      { home },
+    )
+    await assert.rejects(t.history.make(t.id, afterRun), { name: 'InvalidAnswer' })
+  }
+  await using _other = linkWorkspace(t.world.link, t.id, {}, { home })
+  const changed = (await t.history.make(t.id, afterRun)).record
+  const expected = { a: 'a', b: 'B', e: 'e', f: null, 'f/new': 'new', folder: 'a file', link: 'a' }
+  assert.deepEqual(await treeOf(t.world, t.id, changed.id), expected)
+  assert.deepEqual([changed.base_id, changed.added, changed.deleted], [record.id, 2, 3])
+  const { history } = t.world
+  const of = (id: string, path: string) => history.entry({ agent: storeName(t.id), record: id }, path)
+  assert.equal((await of(changed.id, 'e'))?.mode, 0o700)
+})
+
+test('the first record of a fork takes from the source what is equal, but no credentials', async () => {
+  await using t = await openWorld()
+  const { world, workspace } = t
+  const secret = 'KEY=canary'
+  mkdirSync(join(workspace.home, 'notes'))
+  for (const [name, content] of Object.entries({
+    a: 'a',
+    b: 'b',
+    c: 'c',
+    '.env': secret,
+    'notes/copy': secret,
+  }))
+    t.write(name, content)
+  const source = (await t.history.make(t.id, onDemand)).record
+  await world.request(t.key, 'POST', '/api/agents', { name: 'fork' })
+  const { id } = await world.row('fork')
+  const origin = { agent_id: t.id, agent_name: 'ada', record_id: source.id, record_at: source.created_at }
+  await agentStore(world.db).update(id, { forked_from: JSON.stringify(origin) })
+  await using fork = linkWorkspace(world.link, id)
+  // Guesses of what the source has, also at another path.
+  mkdirSync(join(fork.home, 'notes'))
+  const files = { a: 'a', b: 'changed', '.env': secret, 'notes/copy': secret, copy: secret }
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(fork.home, name), content)
+  fork.wrote()
+  const { record } = await t.history.make(id, { reason: () => 'fork', sourceId: source.id })
+  assert.deepEqual(await treeOf(world, id, record.id), { ...files, notes: null })
+  assert.deepEqual(
+    [record.base_id, record.source_id, record.is_changed, record.number],
+    [null, source.id, 1, 1],
+  )
+  const sent = world.link.calls.flatMap((call) =>
+    call.t === 'history.read' && call.agentId === id ? (call.request as { at: number[] }).at : [],
+  )
+  assert.equal(sent.length, 4, 'all but "a"')
+  await t.history.make(id, afterRun)
+})
+
+test('a fork without its source, or above its quota, is recorded by the same rules as any agent', async () => {
+  await using t = await openWorld({ historyQuota: 60_000 })
+  const { world } = t
+  t.write('a', randomBytes(40_000))
+  const source = (await t.history.make(t.id, onDemand)).record
+  const forkOf = async (name: string, record_id: string) => {
+    await world.request(t.key, 'POST', '/api/agents', { name })
+    const { id } = await world.row(name)
+    const origin = { agent_id: t.id, agent_name: 'ada', record_id, record_at: source.created_at }
+    await agentStore(world.db).update(id, { forked_from: JSON.stringify(origin) })
+    return id
+  }
+  const gone = await forkOf('gone', 'removed')
+  await using first = linkWorkspace(world.link, gone)
+  writeFileSync(join(first.home, 'a'), 'a')
+  first.wrote()
+  const { record } = await t.history.make(gone, onDemand)
+  assert.deepEqual(await treeOf(world, gone, record.id), { a: 'a' })
+
+  const small = await forkOf('small', source.id)
+  await historyStore(world.db).putSettings({
+    ...{ agent_id: small, is_on: 1, undo_failed: 0, start_from_record: 0, rules: null, quota_bytes: 20_000 },
+    updated_at: source.created_at,
+  })
+  await using second = linkWorkspace(world.link, small)
+  copyFileSync(join(t.workspace.home, 'a'), join(second.home, 'a'))
+  second.wrote()
+  await assert.rejects(t.history.make(small, onDemand), { name: 'HistoryFull' })
+  assert.equal(await t.store.latest(small), null)
+  const stored = (await world.history.records()).filter(({ agent }) => agent === storeName(small))
+  assert.deepEqual(stored, [])
 })
 
 test('records of one agent are made one after another', async () => {

@@ -10,6 +10,8 @@ import {
   UnknownRecord,
   type WorkspaceHistory,
 } from '../../ports/workspace-history/port.ts'
+import { agentStore } from '../records/index.ts'
+import { assumedBaseOf, type Base } from './base.ts'
 import { WorkspaceRestoring } from './faults.ts'
 import { InvalidAnswer, pullScan } from './pull.ts'
 import type { RecordTurns } from './record-turns.ts'
@@ -29,6 +31,8 @@ export type MakeRecordDeps = {
   roomOf(agentId: string): Promise<number>
   /** The store has received this much for the agent. */
   received(agentId: string, bytes: number): void
+  /** Measures what the agent's records need. Returns false above its quota. */
+  isWithinQuota(agentId: string): Promise<boolean>
 }
 
 export type RecordRequest = {
@@ -89,10 +93,12 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     )
     if (scan.base !== null ? !known.includes(scan.base) : scan.handle === null)
       throw new InvalidAnswer('The scan names another base.')
-    const { handle, base } = scan
-    if (handle === null && latest && base === latest.id && mayShare(request))
+    const { handle } = scan
+    if (handle === null && latest && scan.base === latest.id && mayShare(request))
       return { record: latest, isNew: false }
+    let base: Base | null = null
     try {
+      base = await baseOf(agentId, scan.base, { latest: known[0] ?? null, lost })
       const opened = await openDraft(agentId, base)
       if (opened)
         return await fill(opened, {
@@ -101,14 +107,28 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     } finally {
       if (handle !== null) void link.call(agentId, 'history.close', { handle }).catch(() => {})
     }
-    return make(agentId, request, signal, [...lost, base ?? ''])
+    return make(agentId, request, signal, [...lost, base?.record.record ?? ''])
   }
 
-  async function openDraft(agentId: string, base: string | null) {
+  /** `compared`: the record that the agent has compared its workspace with. */
+  async function baseOf(
+    agentId: string,
+    compared: string | null,
+    known: Parameters<typeof assumedBaseOf>[2],
+  ): Promise<Base | null> {
+    if (compared !== null) return { record: { agent: storeName(agentId), record: compared }, assumed: null }
+    const agent = await agentStore(db).byId(agentId)
+    return agent && assumedBaseOf(history, agent, known)
+  }
+
+  async function openDraft(agentId: string, base: Base | null) {
     const maxBytes = await deps.roomOf(agentId)
     if (maxBytes === 0) throw new HistoryFull()
     try {
-      return await history.open({ agent: storeName(agentId), base, maxBytes })
+      return await history.open({
+        ...{ agent: storeName(agentId), maxBytes },
+        ...(base ? { base: base.record.record, baseAgent: base.record.agent } : { base: null }),
+      })
     } catch (error) {
       if (error instanceof UnknownRecord && base !== null) return null
       throw error
@@ -120,7 +140,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     scan: {
       agentId: string
       handle: string | null
-      base: string | null
+      base: Base | null
       latest: RecordRow | null
       rules: HistoryRules
       leftOut: { paths: LeftOutPath[]; count: number }
@@ -129,15 +149,22 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     },
   ): Promise<MadeRecord> {
     await using opened = draft
-    const { agentId, handle, base, latest, rules, leftOut, request, signal } = scan
+    const { agentId, handle, latest, rules, leftOut, request, signal } = scan
+    const agent = storeName(agentId)
+    const base = scan.base && (scan.base.assumed ?? 'compared')
     const unreadable =
       handle === null ? [] : await pullScan({ agentId, handle, base, draft: opened, link, signal })
     signal.throwIfAborted()
     const id = randomUUID()
     const { receivedBytes, isChanged } = await opened.commit(id)
-    const agent = storeName(agentId)
     deps.received(agentId, receivedBytes)
-    if (!isChanged && latest && base === latest.id && mayShare(request)) {
+    const isForeign = scan.base !== null && scan.base.record.agent !== agent
+    const baseId = isForeign ? null : (scan.base?.record.record ?? null)
+    if (isForeign && !(await deps.isWithinQuota(agentId))) {
+      await history.remove(agent, [id])
+      throw new HistoryFull()
+    }
+    if (!isChanged && latest && baseId === latest.id && mayShare(request)) {
       await history.remove(agent, [id])
       await tell(agentId, handle, latest.id)
       return { record: latest, isNew: false }
@@ -149,7 +176,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
         ...{ id, agent_id: agentId, reason: request.reason(), created_at: timestamp(clock.now()) },
         ...{ base_id: before?.id ?? null, source_id: request.sourceId ?? null },
         ...counts,
-        is_changed: before === null || before.id !== base || isChanged ? 1 : 0,
+        is_changed: before === null || before.id !== baseId || isChanged ? 1 : 0,
         received_bytes: receivedBytes,
         rules: JSON.stringify(rules),
         left_out: JSON.stringify([...unreadable, ...leftOut.paths].slice(0, maxLeftOutPaths)),

@@ -71,6 +71,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     rulesOf,
     roomOf: uses.room,
     received: uses.received,
+    isWithinQuota: uses.isWithinQuota,
   })
 
   const restores = createRestores({ ...deps, rulesOf, inTurn, makeRoom: trim })

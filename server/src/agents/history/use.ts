@@ -7,6 +7,8 @@ export type HistoryUses = {
   room(agentId: string): Promise<number>
   received(agentId: string, bytes: number): void
   measure(agentId: string): Promise<HistoryUse>
+  /** Measures it. */
+  isWithinQuota(agentId: string): Promise<boolean>
   measureAll(): Promise<HistoryUse>
 }
 
@@ -48,6 +50,10 @@ export function createUses({ history, quotaOf, totalQuota }: HistoryUsesDeps): H
       if (total !== null) total += bytes
     },
     measure,
+    async isWithinQuota(agentId) {
+      const { used_bytes, quota_bytes } = await measure(agentId)
+      return quota_bytes === 0 || used_bytes <= quota_bytes
+    },
     measureAll,
   }
 }

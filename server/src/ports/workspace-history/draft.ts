@@ -125,6 +125,15 @@ export function openDraft({
     placed.add(path)
   }
 
+  /** True if the base has exactly this entry at this path, so that the record need not mention it. */
+  async function isUnchanged(entry: HistoryEntry, content: string): Promise<boolean> {
+    if (isRemoved(entry.path)) return false
+    const before = (await folderAt(parentOf(entry.path))).children.get(nameOf(entry.path))
+    if (!before || before.kind !== entry.kind || before.content !== content) return false
+    const { mode, owner, sparse } = childOf(entry, content)
+    return before.mode === mode && before.owner === owner && before.sparse === sparse
+  }
+
   async function sendBlob(entry: HistoryEntry, content: AsyncIterable<Buffer>): Promise<string> {
     marks += 1
     const head = (size: number) => `blob\nmark :${marks}\ndata ${size}\n`
@@ -244,7 +253,7 @@ export function openDraft({
       const known = await stored.entry(from)
       if (!known || known.kind !== entry.kind || known.kind === 'folder' || known.content !== objectName)
         return false
-      await place(entry, known.content)
+      if (!(await isUnchanged(entry, known.content))) await place(entry, known.content)
       return true
     },
 

@@ -67,9 +67,9 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
   }
 
   return {
-    async open({ agent, base, maxBytes }) {
+    async open({ agent, base, baseAgent = agent, maxBytes }) {
       if (!idForm.test(agent)) throw new UnknownRecord(agent)
-      const tree = base === null ? null : await requireTree({ agent, record: base })
+      const tree = base === null ? null : await requireTree({ agent: baseAgent, record: base })
       const draft = openDraft({
         ...{ git, objects, incoming, agent, base: tree, maxBytes },
         discarded: sweep,

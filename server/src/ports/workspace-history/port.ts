@@ -6,10 +6,10 @@ import type { HistoryEntry } from '@roost/contracts/link/history'
  */
 export type WorkspaceHistory = {
   /**
-   * Starts a record of an agent. `base` is a record of the same agent that the new one starts from. Throws
-   * `UnknownRecord`.
+   * Starts a record of an agent. `base` is the record that the new one starts from, of the same agent unless `baseAgent`
+   * names another one: the caller then decides what the agent gets. Throws `UnknownRecord`.
    */
-  open(options: { agent: string; base: string | null; maxBytes: number }): Promise<Draft>
+  open(options: { agent: string; base: string | null; baseAgent?: string; maxBytes: number }): Promise<Draft>
   /** Lists one folder, sorted by name; null if there is no such record or folder. */
   list(record: RecordId, folder: string): Promise<StoredEntry[] | null>
   /** One entry; null if the record has none at this path. The root has none. */
@@ -78,7 +78,10 @@ export type Change = {
   after: StoredEntry | null
 }
 
-/** A record that is not complete yet. Removals come first, then entries with folders before their content. */
+/**
+ * A record that is not complete yet. Folders come before their content, and the removal of a path before a new entry at
+ * this path.
+ */
 export type Draft = {
   remove(path: string): Promise<void>
   folder(entry: HistoryEntry): Promise<void>

@@ -9,11 +9,19 @@ import { createWriters } from '../../../../../agent/src/history/writers.ts'
 import { createIdentities, readIdentityFacts } from '../../../../../agent/src/processes/identity.ts'
 import type { FakeAgentLink, FakeAnswers } from '../../../ports/agent-link/fake.ts'
 
-/** A workspace in a temporary folder, behind the history of the real agent program. */
-export function linkWorkspace(link: FakeAgentLink, agentId: string, over: FakeAnswers = {}) {
+/**
+ * A workspace behind the history of the real agent program: a temporary folder, or `home`, of which a new program knows no
+ * record.
+ */
+export function linkWorkspace(
+  link: FakeAgentLink,
+  agentId: string,
+  over: FakeAnswers = {},
+  { home: given }: { home?: string } = {},
+) {
   const root = mkdtempSync(join(tmpdir(), 'roost-linked-workspace-'))
-  const home = join(root, 'home')
-  mkdirSync(home)
+  const home = given ?? join(root, 'home')
+  mkdirSync(home, { recursive: true })
   const writers = createWriters(
     { canSwitch: async () => true },
     () => [],
