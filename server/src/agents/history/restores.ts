@@ -1,61 +1,27 @@
 import { randomUUID } from 'node:crypto'
-import type { RestoreReason } from '@roost/contracts/agents/history'
 import type { Restore } from '@roost/contracts/agents/workspace-restore'
-import type { HistoryRules } from '@roost/contracts/link/history'
-import { maxNamedConflicts } from '@roost/contracts/link/history-restore'
 import type { Loop } from '../../background/loops.ts'
-import type { Alerts } from '../../foundation/alerts/index.ts'
-import type { Lease, Leases } from '../../foundation/leases/index.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
-import { type Clock, timestamp } from '../../kit/clock.ts'
+import { timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
-import { createTurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
-import type { Log } from '../../ports/log.ts'
-import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import type { Tx } from '../../ports/database/port.ts'
+import { UnknownRecord } from '../../ports/workspace-history/port.ts'
 import type { AgentRecords } from '../records/index.ts'
-import { reasonOf } from './faults.ts'
-import { rulesOf } from './fill.ts'
-import { type Merge, mergeOf } from './merge.ts'
 import { shownPath } from './paths.ts'
 import { recordView } from './reader.ts'
-import type { MadeRecord, RecordRequest } from './record.ts'
-import {
-  applyRestore,
-  previewRestore,
-  type RestoreEnd,
-  type RestoreOptions,
-  type RestoreSummary,
-  RestoreUnsettled,
-  restoreEnd,
-} from './restore.ts'
-import type { RestoreRequest, Restores } from './restore-routes.ts'
+import { previewRestore } from './restore.ts'
+import { createRestoreDriver, type RestoreDriverDeps } from './restore-driver.ts'
+import type { Restores } from './restore-routes.ts'
 import { restoreStore } from './restore-store.ts'
-import { joinedRules } from './restore-target.ts'
-import { leftOutOf, storeName } from './rules.ts'
+import { restoreView, summaryView } from './restore-view.ts'
 import { historyStore } from './store.ts'
-import type { RecordRow, RestoreRow, StoredConflict } from './tables.ts'
-import { notOpenedAlert, undoAlert } from './undo-alert.ts'
+import type { RecordRow, RestoreRow } from './tables.ts'
+import { notOpenedAlert } from './undo-alert.ts'
 
-type Make = (request: RecordRequest) => Promise<MadeRecord>
-
-export type RestoresDeps = {
-  db: Db
-  clock: Clock
-  log: Pick<Log, 'info' | 'warn' | 'error'>
-  leases: Pick<Leases, 'take' | 'renew' | 'release'>
-  alerts: Pick<Alerts, 'raise'>
-  link: Pick<AgentLink, 'call' | 'wake' | 'isConnected' | 'isHere'>
-  history: WorkspaceHistory
+export type RestoresDeps = RestoreDriverDeps & {
+  link: Pick<AgentLink, 'isConnected'>
   agentRecords: Pick<AgentRecords, 'byId'>
-  rulesOf(agentId: string): Promise<HistoryRules>
-  /** For work during which nobody else may record the workspace. `signal` ends the wait for it. */
-  inTurn<T>(agentId: string, work: (make: Make) => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Removes old records of an agent whose quota is used up. */
-  makeRoom(agentId: string): Promise<unknown>
-  /** Locks the agent's queue, so that no run starts until the transaction ends. Returns the ids of running ones. */
-  lockRuns(tx: Tx, agentId: string): Promise<string[]>
   /** Stops the agent's running runs, and waits until the agent has ended them. */
   stopRuns(agentId: string, by: SignedIn): Promise<void>
 }
@@ -91,53 +57,17 @@ export type FailedRun = {
   isAsked?: boolean
 }
 
-/** The workspace could not be recorded before it; nothing has changed. */
-class NotRecorded extends Error {}
-
-/** A merge would change what the workspace has changed as well; nothing has changed. */
-class ChangedMeanwhile extends Error {
-  readonly paths: readonly string[]
-  constructor(paths: readonly string[]) {
-    super('The workspace changed the same files.')
-    this.paths = paths
-  }
-}
-
 const everySeconds = 3
-/** Time between two attempts to fill a new workspace, each of which may record it. */
-const fillAgainMs = 10 * 60_000
-/** After a fault that may be over soon, before anything was recorded. */
-const fillSoonMs = 30_000
-const passingFaults: readonly (RestoreReason | null)[] = [
-  'agent_unresponsive',
-  'platform_stopped',
-  'not_recorded',
-]
-/** Selected paths of a merge: they go to the agent in one message. */
-const maxMergePaths = 20_000
-const maxMergeCharacters = 1_000_000
-const leaseSeconds = 10
-const renewMs = 3000
 const maxWaitMs = 60 * 60_000
 const closeMs = 5000
-/** A process that stops runs for longer is gone. */
-const maxStopMs = 60_000
 
-/**
- * Restores workspaces in the process that holds the agent's link, because records are made there. While a restore is
- * open, the agent gets no run; it begins under the lock of the agent's queue when none is running.
- */
+/** The requests for restores. A `RestoreDriver` carries them out. */
 export function createRestores(deps: RestoresDeps): RestoreService {
-  const { db, clock, log, leases, link, history } = deps
+  const { db, clock, log, link, history } = deps
   const store = restoreStore(db)
-  const records = historyStore(db)
-  const holder = randomUUID()
-  const closing = new AbortController()
-  const jobs = new Map<string, Promise<void>>()
+  const driver = createRestoreDriver(deps)
+  const { kick, conclude, turns, optionsOf } = driver
   const stops = new Set<Promise<void>>()
-  const working = new Set<string>()
-  /** An agent compares for one restore at a time. */
-  const turns = createTurnsByKey()
   const now = () => timestamp(clock.now())
   const ageMs = (at: string) => clock.now().getTime() - Date.parse(at)
 
@@ -147,263 +77,6 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     if (agent.status !== 'running') throw new Fault('agent_stopped', `Agent ${agent.name} is not running.`)
     if (!link.isConnected(agentId))
       throw new Fault('agent_unresponsive', `Agent ${agent.name} did not answer.`)
-  }
-
-  async function optionsOf(
-    { agentId, record, paths, leftOut }: RestoreRequest,
-    restoreId: string,
-    signal: AbortSignal,
-  ): Promise<RestoreOptions> {
-    const storeAgent = storeName(agentId)
-    return {
-      ...{ restoreId, agentId, storeAgent, paths, leftOut, signal },
-      source: { agent: storeAgent, record: record.id },
-      rules: joinedRules(rulesOf(record), await deps.rulesOf(agentId)),
-    }
-  }
-
-  /** Takes the next step of the agent's open restore, if its link is here and nobody else does. */
-  function kick(agentId: string): void {
-    if (jobs.has(agentId) || closing.signal.aborted || !link.isHere(agentId)) return
-    const job = drive(agentId)
-      .catch((error: unknown) =>
-        log.warn({ err: error, agent_id: agentId }, 'a restore could not be continued'),
-      )
-      .finally(() => jobs.delete(agentId))
-    jobs.set(agentId, job)
-  }
-
-  async function drive(agentId: string): Promise<void> {
-    if (!(await store.isOpen(agentId))) return
-    const lease = await leases.take(`restore:${agentId}`, holder, leaseSeconds)
-    if (!lease) return
-    const over = new AbortController()
-    const lost = keep(lease, over.signal)
-    let isOpen = true
-    try {
-      // Read after the lease: nobody else changes it now.
-      const row = await store.openOf(agentId)
-      if (!row) return
-      await turns(agentId, async () => {
-        if (row.state !== 'waiting') return settle(row)
-        const begun = await begin(row)
-        if (begun) await work(begun, AbortSignal.any([lost, closing.signal]))
-      })
-      isOpen = await store.isOpen(agentId)
-    } finally {
-      over.abort()
-      working.delete(agentId)
-      await leases.release(lease)
-      if (!isOpen) link.wake(agentId)
-    }
-  }
-
-  /** Renews the lease until `over`. The returned signal aborts if it is lost. */
-  function keep(lease: Lease, over: AbortSignal): AbortSignal {
-    const lost = new AbortController()
-    const renew = async () => {
-      while (!over.aborted) {
-        await clock.wait(renewMs, over)
-        if (over.aborted) return
-        if (!(await leases.renew(lease, leaseSeconds))) return lost.abort()
-      }
-    }
-    renew().catch((error: unknown) => lost.abort(error))
-    return lost.signal
-  }
-
-  /** Returns null while runs are working. */
-  async function begin(row: RestoreRow): Promise<RestoreRow | null> {
-    if (row.reason === 'stopping_runs' && ageMs(row.updated_at) < maxStopMs) return null
-    if (row.fills_new === 1 && row.reason !== null) {
-      const waitMs = passingFaults.includes(row.reason) ? fillSoonMs : fillAgainMs
-      if (ageMs(row.updated_at) < waitMs) return null
-    }
-    let isLate = false
-    const isBegun = await db.atomically(async (tx) => {
-      const running = await deps.lockRuns(tx, row.agent_id)
-      isLate = row.run_id !== null && (running.length > 0 || (await hasLaterRuns(tx, row)))
-      if (isLate || running.length > 0) return false
-      return restoreStore(tx).change(row, now(), { state: 'working', runner: holder, reason: null })
-    })
-    if (isLate) await ended(row, { state: 'failed', reason: 'later_runs' })
-    if (!isBegun) return null
-    working.add(row.agent_id)
-    return { ...row, state: 'working', runner: holder, reason: null }
-  }
-
-  /** What others have done since must not be undone by itself. */
-  async function hasLaterRuns(tx: Tx, { run_id, validation_id }: RestoreRow): Promise<boolean> {
-    const run = run_id === null ? null : await historyStore(tx).runOf(run_id)
-    return run === null || run.overlapped_count > 0 || historyStore(tx).hasLaterRuns(run, validation_id)
-  }
-
-  async function work(row: RestoreRow, signal: AbortSignal): Promise<void> {
-    const { agent_id: agentId } = row
-    try {
-      const record = await records.record(agentId, row.record_id)
-      if (!record) throw new UnknownRecord(row.record_id)
-      const request = { agentId, record, paths: pathsOf(row), leftOut: leftOutOf(record) }
-      const options = await optionsOf(request, row.id, signal)
-      await deps.inTurn(
-        agentId,
-        async (make) => {
-          let merge: Merge | null = null
-          const recordBefore = async () => {
-            const { record: before } = await madeBefore(agentId, make, signal)
-            const found = await mergeFor(row, before.id)
-            if (merge && merge.paths.join('\0') !== found?.paths.join('\0'))
-              throw new Fault('conflict', 'The workspace changed meanwhile. Try again.')
-            merge = found
-            await store.change(row, now(), { before_id: before.id })
-            // The runs before it have ended, and what follows is not theirs.
-            const runs = (await records.openRuns(agentId)).map(({ execution_id }) => execution_id)
-            await records.endRuns(runs, now())
-            await records.completeRuns(runs, { after: before.id })
-          }
-          // What to merge is known once the workspace is recorded.
-          if (row.merge_base_id !== null) await recordBefore()
-          const { paths } = merge ?? options
-          await finish(
-            row,
-            await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore),
-            make,
-          )
-        },
-        signal,
-      )
-    } catch (error) {
-      await failed(row, error)
-    }
-  }
-
-  /** Null: the restore is no merge. Throws `ChangedMeanwhile`. */
-  async function mergeFor(row: RestoreRow, beforeId: string): Promise<Merge | null> {
-    const { agent_id: agentId, merge_base_id: baseId, record_id: recordId } = row
-    if (baseId === null) return null
-    const store = storeName(agentId)
-    const [theirs, ours] = await Promise.all([
-      history.changes(store, baseId, recordId),
-      history.changes(store, baseId, beforeId),
-    ])
-    const merge = mergeOf(theirs, ours, row.overwrite === 1)
-    if (merge.conflicts.length > 0 && row.overwrite === 0) throw new ChangedMeanwhile(merge.conflicts)
-    const characters = merge.paths.reduce((sum, path) => sum + path.length, 0)
-    if (merge.paths.length > maxMergePaths || characters > maxMergeCharacters)
-      throw new Fault('conflict', `More than ${maxMergePaths} paths would have to be merged.`)
-    return merge
-  }
-
-  async function madeBefore(agentId: string, make: Make, signal: AbortSignal): Promise<MadeRecord> {
-    const once = () => make({ reason: () => 'before_restore', signal })
-    try {
-      return await once().catch(async (error: unknown) => {
-        if (!(error instanceof HistoryFull)) throw error
-        await deps.makeRoom(agentId)
-        return once()
-      })
-    } catch (error) {
-      signal.throwIfAborted()
-      const reason = reasonOf(error)
-      if (reason === null) throw new Fault('agent_unresponsive', undefined, {}, { cause: error })
-      if (reason === 'agent_outdated')
-        throw new Fault('agent_program_outdated', undefined, {}, { cause: error })
-      throw new NotRecorded(`The workspace could not be recorded before: ${reason}.`, { cause: error })
-    }
-  }
-
-  async function finish(row: RestoreRow, end: RestoreEnd, make: Make): Promise<void> {
-    const { outcome, fault, conflicts, ...counts } = end
-    const columns = { ...counts, conflicts: JSON.stringify(conflicts) }
-    if (outcome === 'applying') {
-      await store.change(row, now(), {
-        ...columns,
-        ...{ state: 'applying', reason: 'workspace_fault', message: fault },
-      })
-      return
-    }
-    if (outcome === 'unchanged' && fault !== null) {
-      await ended(row, { ...columns, state: 'failed', reason: 'workspace_fault', message: fault })
-      return
-    }
-    let after: string | null = null
-    let message: string | null = null
-    if (outcome === 'restored')
-      try {
-        after = (await make({ reason: () => 'after_restore', sourceId: row.record_id })).record.id
-      } catch (error) {
-        message = `The workspace could not be recorded after: ${reasonOf(error) ?? 'agent_unreachable'}.`
-        log.warn({ err: error, agent_id: row.agent_id }, 'a restored workspace was not recorded')
-      }
-    await ended(row, { ...columns, state: outcome, reason: null, message, after_id: after })
-  }
-
-  async function failed(row: RestoreRow, error: unknown): Promise<void> {
-    if (error instanceof RestoreUnsettled) {
-      await store.change(row, now(), { state: 'applying', reason: 'agent_unresponsive' })
-      return
-    }
-    if (error instanceof ChangedMeanwhile) {
-      const named = error.paths.slice(0, maxNamedConflicts)
-      const conflicts: StoredConflict[] = named.map((path) => ({ path, reason: 'changed_meanwhile' }))
-      await ended(row, {
-        ...{ state: 'failed', reason: 'changed_meanwhile', message: error.message },
-        ...{ conflicts: JSON.stringify(conflicts), conflict_count: error.paths.length },
-      })
-      return
-    }
-    const failure = closing.signal.aborted
-      ? { reason: 'platform_stopped' as const, message: null }
-      : failureOf(error)
-    if (failure.reason === 'platform_fault')
-      log.error({ err: error, agent_id: row.agent_id, restore: row.id }, 'a restore failed')
-    await ended(row, { state: 'failed', ...failure })
-  }
-
-  /** Returns false if it is no longer in this state. */
-  async function ended(row: RestoreRow, to: Parameters<typeof store.end>[2]): Promise<boolean> {
-    if (row.fills_new === 1 && to.state === 'failed' && to.reason !== 'cancelled') {
-      const { state: _, ...fault } = to
-      return store.change(row, now(), { ...fault, state: 'waiting', runner: null })
-    }
-    const { agent_id, id } = row
-    const isEnded = await db.atomically(async (tx) => {
-      if (!(await restoreStore(tx).end(row, now(), to))) return false
-      const isNews = to.state === 'restored' || (to.state === 'failed' && to.reason !== 'cancelled')
-      const undone = row.run_id === null || !isNews ? null : await restoreStore(tx).byId(agent_id, id)
-      if (undone) {
-        const before = await historyStore(tx).record(agent_id, undone.before_id ?? '')
-        await deps.alerts.raise(tx, undoAlert(undone, before?.number ?? null))
-      }
-      return true
-    })
-    if (!isEnded) return false
-    log.info({ agent_id, restore: id, state: to.state, reason: to.reason ?? null }, 'a restore has ended')
-    return true
-  }
-
-  /** Decides the end of a restore that was interrupted, as its agent knows it. */
-  async function settle(row: RestoreRow): Promise<void> {
-    const { agent_id: agentId } = row
-    const taken = { ...row, runner: holder }
-    working.add(agentId)
-    if (!(await store.change(row, now(), { runner: holder }))) return
-    try {
-      await deps.inTurn(
-        agentId,
-        async (make) => {
-          const end = await restoreEnd({ link, history, clock }, { agentId, restoreId: row.id })
-          if (end.outcome !== 'unchanged') return finish(taken, end, make)
-          const reason = row.state === 'working' ? 'platform_stopped' : 'agent_unresponsive'
-          await ended(taken, { state: 'failed', reason, message: end.fault })
-        },
-        closing.signal,
-      )
-    } catch (error) {
-      // An agent that does not answer is asked again.
-      if (!(error instanceof Fault) || error.code === 'agent_unresponsive') throw error
-      await failed(taken, error)
-    }
   }
 
   async function stopRuns(row: RestoreRow, by: SignedIn): Promise<void> {
@@ -423,7 +96,7 @@ export function createRestores(deps: RestoresDeps): RestoreService {
   async function look(): Promise<void> {
     for (const row of await store.allOpen()) {
       if (row.state === 'waiting' && row.fills_new === 0 && ageMs(row.created_at) > maxWaitMs) {
-        await ended(row, { state: 'failed', reason: row.reason ?? 'agent_unresponsive' })
+        await conclude(row, { state: 'failed', reason: row.reason ?? 'agent_unresponsive' })
         link.wake(row.agent_id)
       } else kick(row.agent_id)
     }
@@ -525,7 +198,7 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       const row = await store.byId(agentId, restoreId)
       if (!row) return null
       const isCancelled =
-        row.state === 'waiting' && (await ended(row, { state: 'failed', reason: 'cancelled' }))
+        row.state === 'waiting' && (await conclude(row, { state: 'failed', reason: 'cancelled' }))
       const current = await store.byId(agentId, restoreId)
       if (!isCancelled && current)
         throw new Fault(current.ended_at === null ? 'restore_begun' : 'already_finished')
@@ -534,15 +207,14 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       return current && restoreView(current)
     },
 
-    isWorking: (agentId) => working.has(agentId),
+    isWorking: driver.isWorking,
     connected: kick,
     loops: [{ name: 'agents.restores', everySeconds, everywhere: true, run: look }],
     async close() {
-      closing.abort()
       const over = new AbortController()
       // The agent completes a restore that it has begun, also after this process has ended.
       const patience = clock.wait(closeMs, over.signal)
-      await Promise.race([Promise.all([...jobs.values(), ...stops]), patience])
+      await Promise.race([Promise.all([driver.close(), ...stops]), patience])
       over.abort()
     },
   }
@@ -577,43 +249,4 @@ function recordRemoved(error: unknown): never {
   throw error instanceof UnknownRecord
     ? new Fault('record_not_found', undefined, {}, { cause: error })
     : error
-}
-
-function failureOf(error: unknown): { reason: RestoreReason; message: string | null } {
-  if (error instanceof UnknownRecord) return { reason: 'record_removed', message: null }
-  if (error instanceof NotRecorded) return { reason: 'not_recorded', message: error.message }
-  if (!(error instanceof Fault)) return { reason: 'platform_fault', message: null }
-  if (error.code === 'agent_unresponsive' || error.code === 'agent_program_outdated')
-    return { reason: error.code, message: null }
-  return { reason: 'workspace_fault', message: error.message }
-}
-
-/** Written by this platform. */
-const pathsOf = ({ paths }: RestoreRow) => JSON.parse(paths) as string[]
-
-function summaryView({ conflicts, ...counts }: RestoreSummary) {
-  return { ...counts, conflicts: conflicts.map(conflictView) }
-}
-
-function conflictView({ path, reason }: StoredConflict) {
-  return { ...shownPath(path), reason }
-}
-
-function restoreView(row: RestoreRow): Restore {
-  const { id, record_id, run_id, state, reason, message, before_id, after_id, created_at, ended_at } = row
-  const { added, changed, attributes, deleted, conflict_count } = row
-  return {
-    ...{
-      id,
-      record: record_id,
-      run: run_id,
-      state,
-      reason,
-      message,
-      undo_record: before_id,
-      after_record: after_id,
-    },
-    ...{ started_at: created_at, ended_at, added, changed, attributes, deleted, conflict_count },
-    conflicts: (JSON.parse(row.conflicts) as StoredConflict[]).map(conflictView),
-  }
 }
