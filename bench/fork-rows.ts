@@ -40,6 +40,7 @@ export async function measureForks({ home, folder, history, agentId, recordId, r
     engine: createEngineIdentity(containers),
     lock: createLock({ leases: createLeases({ db, clock: systemClock }), clock: systemClock }),
     imageFor: async () => image,
+    isWorking: async () => false,
     // The first fork is measured.
     ...{ host: systemHost(folder), maxBytes: 0 },
   })

@@ -207,11 +207,13 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     ...deps,
     ...{ agentRecords, engine, lock: lifecycle.lock, restores: history.restores },
   })
+  const isWorking = async (agentId: string) => (await needs.contextOf([agentId])).get(agentId)?.busy ?? false
   const bases: Bases = createBases({
     ...{ db, clock, log, engine, containers: deps.containers, history: deps.history },
     ...{ host: deps.host, maxBytes: options.forkBasesBytes },
     lock: lifecycle.lock,
     imageFor: lifecycle.machine.imageFor,
+    isWorking,
   })
   const agentManagement = createAgentManagement({
     ...deps,
@@ -246,7 +248,6 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       return agent ? gitTokens.of(agent) : null
     },
   })
-  const isWorking = async (agentId: string) => (await needs.contextOf([agentId])).get(agentId)?.busy ?? false
   const git: AgentGit = createAgentGit({
     ...deps,
     ...needs,

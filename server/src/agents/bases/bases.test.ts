@@ -61,14 +61,17 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
       await loop?.run(new AbortController().signal)
     },
     /** Another process of the platform, with another engine adapter. */
-    other: (over: Partial<Containers>, limits: { maxBytes?: number } = {}) =>
+    other: (
+      over: Partial<Containers>,
+      limits: { maxBytes?: number; isWorking?: () => Promise<boolean> } = {},
+    ) =>
       createBases({
         ...{ db: world.db, clock: shared.clock, log: silentLog, history: world.history },
         engine: world.area.engine,
         containers: { ...containers, ...over },
         lock: world.area.lifecycle.lock,
         imageFor: world.area.lifecycle.machine.imageFor,
-        ...{ host: world.host, maxBytes: 10 * 1024 ** 3, ...limits },
+        ...{ host: world.host, maxBytes: 10 * 1024 ** 3, isWorking: async () => false, ...limits },
       }),
     async [Symbol.asyncDispose]() {
       await workspace[Symbol.asyncDispose]()
@@ -188,6 +191,15 @@ forEachDialect((_, open) => {
     await t.collect()
     await t.collect()
     assert.deepEqual(await t.rows(), [], 'without runs it is removed')
+  })
+
+  test('a base is not prepared while a run is working', async () => {
+    await using t = await openWorld(open)
+    const record = await t.record(large)
+    await t.prepare(record, t.other({}, { isWorking: async () => true }))
+    assert.deepEqual(await t.rows(), [])
+    await t.prepare(record)
+    assert.equal((await t.rows()).length, 1)
   })
 
   test('a fork that comes meanwhile waits for the base that is being prepared', async () => {

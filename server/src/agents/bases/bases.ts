@@ -28,6 +28,8 @@ export type BasesDeps = {
   lock: Pick<Lock, 'run' | 'tryRun' | 'assertHeld'>
   /** The image of a runtime, which is built or pulled first. */
   imageFor(runtime: Runtime): Promise<string>
+  /** Whether runs of the agent are working. */
+  isWorking(agentId: string): Promise<boolean>
   /** Bytes of bases that are prepared, or kept without layers, at each engine. */
   maxBytes: number
 }
@@ -248,6 +250,7 @@ export function createBases(deps: BasesDeps): Bases {
 
   const preparations = createPreparations({
     ...{ clock, log, history, host: deps.host, maxBytes: deps.maxBytes, usedBytes },
+    isWorking: deps.isWorking,
     fill: prepareBase,
   })
 

@@ -12,6 +12,8 @@ export type PrepareDeps = {
   host: Pick<Host, 'read'>
   /** Space for all bases; 0: none is prepared. */
   maxBytes: number
+  /** A run that takes long prepares again at its end. */
+  isWorking(agentId: string): Promise<boolean>
   /** Bytes of all bases at the agent's engine. Null: this process need not, or cannot, prepare one of this record. */
   usedBytes(agentId: string, record: RecordId): Promise<number | null>
   fill(agentId: string, record: RecordId): Promise<void>
@@ -49,6 +51,7 @@ export function createPreparations(deps: PrepareDeps): Preparations {
 
   async function prepareOne(agentId: string, record: RecordId): Promise<void> {
     if (small.get(agentId) === record.record || (pausedUntil.get(agentId) ?? 0) > now()) return
+    if (await deps.isWorking(agentId)) return
     const used = await deps.usedBytes(agentId, record)
     if (used === null) return
     const { bytes, entries } = await sizeOf(record)
