@@ -114,8 +114,8 @@ export const test: Command = {
         ...stage,
         measuresCoverage: !isPart,
         startUntil: isPart ? undefined : from + startLimitMs,
-        // Each file has a cluster of its own.
-        concurrency: cluster ? 1 : undefined,
+        // Each file has a cluster of its own, and mostly waits for it.
+        concurrency: cluster ? 2 : undefined,
       })
       times.push(`node --test ${duration(Date.now() - from)}`)
       if (!tests.isGreen) failed.push('node --test')

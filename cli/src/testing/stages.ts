@@ -14,6 +14,7 @@ import {
   secondRun,
   timeLines,
 } from './outcome.ts'
+import { runsAlone } from './test-files.ts'
 
 export type StageOptions = { env: NodeJS.ProcessEnv; signal: AbortSignal }
 
@@ -121,26 +122,38 @@ export async function runTests(files: string[], names: string[], options: TestsO
   }
 }
 
-/**
- * Runs the quick files first, so that the deadline leaves out the fewest. Measuring takes a sixth longer, so only the
- * files of the measured packages are run with it.
- */
+/** Files that run together, with options of their own. */
+type Group = { files: string[]; concurrency?: number; measuresCoverage?: boolean }
+
 async function runInGroups(files: string[], names: string[], options: TestsOptions): Promise<FilesRun> {
-  if (!options.measuresCoverage) return runFiles(files, names, options)
-  const isBelow = (path: string, folders: string[]) =>
-    folders.some((name) => path.startsWith(`${name}${sep}`))
-  const measured = files.filter((path) => isBelow(path, measuredPackages))
-  const slow = files.filter((path) => isBelow(path, ['checks']))
-  const others = files.filter((path) => !measured.includes(path) && !slow.includes(path))
+  const together = files.filter((path) => !runsAlone(path))
+  const groups: Group[] = [
+    ...(options.measuresCoverage ? measuredGroups(together) : [{ files: together }]),
+    { files: files.filter(runsAlone), concurrency: 1 },
+  ]
   const runs: FilesRun[] = []
-  for (const group of [measured, others, slow].filter(({ length }) => length > 0))
-    runs.push(await runFiles(group, names, { ...options, measuresCoverage: group === measured }))
+  for (const { files: paths, ...own } of groups)
+    if (paths.length > 0)
+      runs.push(await runFiles(paths, names, { ...options, measuresCoverage: false, ...own }))
   const outcomes = runs.flatMap(({ outcome }) => outcome ?? [])
   return {
     isGreen: runs.every(({ isGreen }) => isGreen),
     outcome: outcomes.length === runs.length ? joined(outcomes) : null,
     leftOut: runs.flatMap(({ leftOut }) => leftOut),
   }
+}
+
+/**
+ * Runs the quick files first, so that the deadline leaves out the fewest. Measuring takes a sixth longer, so only the
+ * files of the measured packages are run with it.
+ */
+function measuredGroups(files: string[]): Group[] {
+  const isBelow = (path: string, folders: string[]) =>
+    folders.some((name) => path.startsWith(`${name}${sep}`))
+  const measured = files.filter((path) => isBelow(path, measuredPackages))
+  const slow = files.filter((path) => isBelow(path, ['checks']))
+  const others = files.filter((path) => !measured.includes(path) && !slow.includes(path))
+  return [{ files: measured, measuresCoverage: true }, { files: others }, { files: slow }]
 }
 
 export type TestsOptions = StageOptions & {

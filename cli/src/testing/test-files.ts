@@ -27,6 +27,11 @@ export function isClusterTest(path: string): boolean {
   return path.startsWith(`${clusterTests}/`)
 }
 
+/** A test that uses all processors for minutes, so that others beside it would run into their limits. */
+export function runsAlone(path: string): boolean {
+  return path === `${clusterTests}/fleet.test.ts`
+}
+
 /**
  * Tests that precede a release, which `roost test` leaves out unless they are named. They build the images and start
  * earlier versions, which takes a tenth of the time of all tests.
