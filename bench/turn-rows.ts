@@ -3,6 +3,7 @@
  * its history is off.
  */
 import { execFile } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { eventually, type Platform, startPlatform } from '../checks/acceptance/platform.ts'
 import { median, milliseconds, ms, quantile, record } from './measure.ts'
@@ -14,12 +15,15 @@ const agent = 'bench-history'
 const changedFolders = 100
 const firstRecordMs = 15 * 60_000
 const recordMs = 60_000
+/** The agent program tidies up its memory after a turn, for longer than a record of few changes takes. */
+const pauseMs = 1000
 
-/** `pause`: the next turn begins when the record after the last one is stored; `at once`: it waits for that record. */
+/** `pause`: the next turn begins a second after the record of the last one; `at once`: it waits for that record. */
 type Pace = 'pause' | 'at once'
 
 export async function measureTurns({ files, fileBytes, filesPerFolder, rounds }: TurnRows): Promise<void> {
-  await using platform = await startPlatform()
+  // A base for forks is prepared in a pause of 10 s, which here comes while the history is off.
+  await using platform = await startPlatform({ env: { ROOST_FORK_BASES_BYTES: '0' } })
   const created = await platform.request('POST', '/api/agents', { name: agent })
   if (created.status !== 200) throw new Error(created.text)
   await fill(platform, { files, fileBytes, filesPerFolder })
@@ -37,12 +41,7 @@ export async function measureTurns({ files, fileBytes, filesPerFolder, rounds }:
       const times: Record<'on' | 'off', number[]> = { on: [], off: [] }
       for (const state of ['off', 'on', 'on', 'off'] as const) {
         await switchHistory(platform, state === 'on')
-        const series = await turns(platform, {
-          path,
-          message,
-          pace: state === 'on' ? pace : 'at once',
-          rounds,
-        })
+        const series = await turns(platform, { path, message, pace, rounds })
         times[state].push(...series)
       }
       const added = quantile(times.on, 0.95) - quantile(times.off, 0.95)
@@ -78,6 +77,7 @@ async function turns(
     })
     if (round >= 0) times.push(took)
     if (pace === 'pause' || round === -1) await untilRecorded(platform, id, recordMs)
+    if (pace === 'pause') await sleep(pauseMs)
   }
   return times
 }

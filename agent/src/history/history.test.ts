@@ -182,6 +182,18 @@ test('a scan without a difference is over, and counts as recorded', async () => 
   assert.equal(await t.writers.mayHaveChanged(), 'nothing')
 })
 
+test('what is left out since then does not make the next scans slower', async () => {
+  using t = setUp()
+  writeFileSync(join(t.home, 'a'), 'a')
+  t.facts.waitingClis = [17]
+  await t.history.commit(await open(t), 'one')
+  mkdirSync(join(t.home, '.cache'))
+  assert.equal((await t.scan(['one'])).handle, null)
+  // Only a scan that compares with the index reads it.
+  rmSync(join(t.root, 'index'))
+  assert.equal((await t.scan(['one'])).handle, null)
+})
+
 test('a newer scan, the end of the link and silence close a scan', async () => {
   using t = setUp()
   const isClosed = (handle: string) =>

@@ -84,6 +84,8 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     const scan = await scanner.scan(rules, bases, changed === 'hidden' ? 'hidden' : 'all')
     const left_out = { paths: scan.leftOut.paths.slice(0, maxLeftOutPaths), count: scan.leftOut.count }
     if (scan.base !== null && scan.gone.length + scan.came.length === 0) {
+      // What is left out may differ.
+      await scan.commit(scan.base)
       await scan[Symbol.asyncDispose]()
       writers.recorded(mark)
       last = { record: scan.base, rules: text, left_out }

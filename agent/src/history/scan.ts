@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
+import { closeSync, fstatSync, read as readWithCallback } from 'node:fs'
+import { promisify } from 'node:util'
 import type {
   HistoryEntry,
   HistoryRules,
@@ -48,7 +49,7 @@ export type Scan = {
   content(entry: HistoryEntry): AsyncGenerator<Buffer>
   /** SHA-256 of the content, in the form of git's objects. Throws as `content`. */
   digest(entry: HistoryEntry): Promise<string>
-  /** The platform has stored this scan as a record. */
+  /** The platform has stored this scan as a record, or a record equals it. */
   commit(record: string): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -60,6 +61,8 @@ export type ScannerDeps = {
   identities: Identities
   clock: Pick<Clock, 'now' | 'after'>
 }
+
+const readDescriptor = promisify(readWithCallback)
 
 const maxShownPaths = 1000
 const maxHeldBytes = 1024 * 1024
@@ -109,7 +112,9 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
         digest: (entry) => digestOf(entry, content(entry)),
         async commit(record) {
           for (const path of unsettled) markDoubtful(listing, listed.get(path)?.at ?? 0)
-          await writeIndex(file, { record, listing, hiddenBytes: hidden.length })
+          const isStored =
+            known?.record === record && known.hiddenBytes === hidden.length && known.listing.equals(listing)
+          if (!isStored) await writeIndex(file, { record, listing, hiddenBytes: hidden.length })
           const isSmall = hidden.length <= maxHeldBytes
           last = isSmall ? { record, hidden: Buffer.from(listing.subarray(0, hidden.length)) } : null
         },
@@ -159,20 +164,24 @@ async function* read(
   const isPast = await tickPassed(known.changed, clock)
   // Unless it is read completely.
   unsettled.add(path)
-  await using file = await opened.open(path)
-  const before = await stateOf(file, opened.device)
-  // What is appended meanwhile changes its time.
-  for (let offset = 0; offset < before.size; ) {
-    const buffer = Buffer.allocUnsafe(Math.min(fileChunkBytes, before.size - offset))
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
-    if (bytesRead === 0) break
-    offset += bytesRead
-    yield buffer.subarray(0, bytesRead)
+  const file = await opened.descriptor(path)
+  try {
+    const before = stateOf(file, opened.device)
+    // What is appended meanwhile changes its time.
+    for (let offset = 0; offset < before.size; ) {
+      const buffer = Buffer.allocUnsafe(Math.min(fileChunkBytes, before.size - offset))
+      const { bytesRead } = await readDescriptor(file, buffer, 0, buffer.length, offset)
+      if (bytesRead === 0) break
+      offset += bytesRead
+      yield buffer.subarray(0, bytesRead)
+    }
+    const after = stateOf(file, opened.device)
+    const isSettled =
+      before.inode === known.inode && [before, after].every(({ changed }) => changed === known.changed)
+    if (isSettled && isPast) unsettled.delete(path)
+  } finally {
+    closeSync(file)
   }
-  const after = await stateOf(file, opened.device)
-  const isSettled =
-    before.inode === known.inode && [before, after].every(({ changed }) => changed === known.changed)
-  if (isSettled && isPast) unsettled.delete(path)
 }
 
 /** Waits for the end of the tick of a change. Returns false for a time in the future. */
@@ -184,11 +193,8 @@ async function tickPassed(changed: bigint, clock: ScannerDeps['clock']): Promise
 }
 
 /** Throws for anything but a file of the workspace's own file system. */
-async function stateOf(
-  file: FileHandle,
-  device: bigint,
-): Promise<{ inode: bigint; changed: bigint; size: number }> {
-  const found = await file.stat({ bigint: true })
+function stateOf(file: number, device: bigint): { inode: bigint; changed: bigint; size: number } {
+  const found = fstatSync(file, { bigint: true })
   if (!found.isFile() || found.dev !== device) throw new Error('The path is no longer a file.')
   return { inode: found.ino, changed: found.ctimeNs, size: Number(found.size) }
 }

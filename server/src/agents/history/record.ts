@@ -81,10 +81,12 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     signal: AbortSignal,
     lost: readonly string[] = [],
   ): Promise<MadeRecord> {
-    const recent = await store.list(agentId, { before: null, limit: knownBases })
+    const [recent, rules] = await Promise.all([
+      store.list(agentId, { before: null, limit: knownBases }),
+      deps.rulesOf(agentId),
+    ])
     const known = recent.map(({ id }) => id).filter((id) => !lost.includes(id))
     const [latest = null] = recent
-    const rules = await deps.rulesOf(agentId)
     const scan = await link.call(
       agentId,
       'history.scan',
