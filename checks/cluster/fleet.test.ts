@@ -1,5 +1,6 @@
 /** Sixty agents on three nodes under load, one of which loses power. */
 import assert from 'node:assert/strict'
+import { availableParallelism } from 'node:os'
 import { after, before, describe, test } from 'node:test'
 import { type Cluster, startCluster } from '@roost/test-support/cluster/index'
 import { gather, untilQuiet } from '../../bench/chaos/aftermath.ts'
@@ -14,7 +15,8 @@ import { createAgent } from '../acceptance/steps.ts'
 import { agentImages, kubectlOf, platformOn } from './platform-on.ts'
 
 const size = 60
-const inFlight = 6
+/** A run of the CLI keeps a processor busy. More of them would take the time of all starts after the power cut. */
+const inFlight = availableParallelism()
 const creations = 4
 const seed = 19
 /** Agents whose slots are all filled at the end. */
@@ -89,8 +91,10 @@ describe('sixty agents on three nodes', () => {
     const moved = await nodes()
     for (const { name } of lost) assert.notEqual(moved.get(`agent-${name}`), node.name, name)
 
+    const since = performance.now()
     await node.start()
     await node.untilReady()
+    t.diagnostic(`the node is back after ${elapsed(since)} s`)
     await load.stop()
     const world: World = {
       platform,
@@ -98,7 +102,7 @@ describe('sixty agents on three nodes', () => {
       ...{ postgres: null, redis: null, engine: null },
       ...nothingToClose,
     }
-    await untilQuiet(world)
+    t.diagnostic(`quiet after ${Math.round((await untilQuiet(world)) / 1000)} s`)
     const evidence = await gather(world, load, [], lost.slice(0, filledAgents))
     t.diagnostic(`${evidence.records.length} runs of ${load.requests.length} requests`)
     assert.deepEqual(violationsOf(evidence), [])

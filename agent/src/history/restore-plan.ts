@@ -267,7 +267,8 @@ async function fileDigest(home: Beneath, path: string): Promise<string | null> {
   const found = await file.stat({ bigint: true })
   if (!found.isFile() || found.dev !== home.device) return null
   const hash = createHash('sha256').update(`blob ${found.size}\0`)
-  const buffer = Buffer.allocUnsafe(fileChunkBytes)
+  // One byte more than the file has, so that its end is seen.
+  const buffer = Buffer.allocUnsafe(Math.min(fileChunkBytes, Number(found.size) + 1))
   for (let offset = 0; ; ) {
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
     if (bytesRead === 0) return BigInt(offset) === found.size ? hash.digest('hex') : null

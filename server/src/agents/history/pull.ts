@@ -44,7 +44,8 @@ const minDigestBytes = 1024 * 1024
 export async function pullScan(options: PullOptions): Promise<LeftOutPath[]> {
   const { draft, base } = options
   const leftOut: LeftOutPath[] = []
-  const seen = base === 'compared' ? null : new Set<string>()
+  const assumed = base === 'compared' ? null : base
+  const seen = assumed && new Set<string>()
   let gone = 0
   let came = 0
   for (;;) {
@@ -66,8 +67,7 @@ export async function pullScan(options: PullOptions): Promise<LeftOutPath[]> {
     await keepEqual(options, files)
     await pullContents(options, files, leftOut)
   }
-  if (base !== null && base !== 'compared')
-    for await (const path of base.paths()) if (!seen?.has(path)) await draft.remove(path)
+  if (assumed) for await (const path of assumed.paths()) if (!seen?.has(path)) await draft.remove(path)
   return leftOut
 }
 

@@ -50,28 +50,19 @@ export function createRecordTurns(deps: {
     }
   }
 
-  async function inTurn<T>(
-    agentId: string,
-    work: (lost: AbortSignal) => Promise<T>,
-    { signal, done }: { signal: AbortSignal | undefined; done(result: T): void },
-  ): Promise<void> {
-    const { lease, until } = await acquire(agentId, signal)
-    const over = new AbortController()
-    const lost = new AbortController()
-    const kept = keep(lease, until, over.signal, lost)
-    try {
-      done(await work(lost.signal))
-    } finally {
-      over.abort()
-      await kept
-      // An unreleased lease expires by itself.
-      await leases.release(lease).catch(() => {})
-    }
-  }
-
-  // A run waits for the result. Only the next turn waits for the release.
   return (agentId, work, signal) =>
-    new Promise((resolve, reject) => {
-      inOrder(agentId, () => inTurn(agentId, work, { signal, done: resolve })).catch(reject)
+    inOrder(agentId, async () => {
+      const { lease, until } = await acquire(agentId, signal)
+      const over = new AbortController()
+      const lost = new AbortController()
+      const kept = keep(lease, until, over.signal, lost)
+      try {
+        return await work(lost.signal)
+      } finally {
+        over.abort()
+        await kept
+        // An unreleased lease expires by itself.
+        await leases.release(lease).catch(() => {})
+      }
     })
 }

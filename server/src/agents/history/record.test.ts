@@ -279,6 +279,21 @@ test('a full quota refuses the record and leaves nothing', async () => {
   assert.equal((await t.history.make(t.id, afterRun)).isNew, true)
 })
 
+test('an agent that is deleted during its record leaves nothing in the store', async () => {
+  await using t = await openWorld()
+  t.write('a', 'a')
+  const { 'history.close': _, 'history.read': read, ...others } = t.workspace.answers
+  t.world.link.link(t.id, {
+    ...others,
+    async 'history.read'(request) {
+      await agentStore(t.world.db).remove(t.id)
+      return (await read?.(request)) ?? assert.fail()
+    },
+  })
+  await assert.rejects(t.history.make(t.id, afterRun))
+  assert.deepEqual(await t.world.history.records(), [])
+})
+
 test('faults have names', () => {
   const fault = (code: 'unknown_message' | 'io_error') => new LinkFault({ code, message: '' })
   const cases: [unknown, string | null][] = [

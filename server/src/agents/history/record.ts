@@ -173,21 +173,29 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     }
     const before = latest && (await history.list({ agent, record: latest.id }, '')) ? latest : null
     const counts = countsOf(before ? await history.changes(agent, before.id, id) : [])
-    const record = await db.atomically((tx) =>
-      historyStore(tx).insert({
-        ...{ id, agent_id: agentId, reason: request.reason(), created_at: timestamp(clock.now()) },
-        ...{ base_id: before?.id ?? null, source_id: request.sourceId ?? null },
-        ...counts,
-        is_changed: before === null || before.id !== baseId || isChanged ? 1 : 0,
-        received_bytes: receivedBytes,
-        rules: JSON.stringify(rules),
-        left_out: JSON.stringify([...unreadable, ...leftOut.paths].slice(0, maxLeftOutPaths)),
-        left_out_count: leftOut.count + unreadable.length,
-        ...{ pinned: request.pinnedBy ? 1 : 0, pinned_by: request.pinnedBy ?? null, attempt_set_id: null },
-      }),
-    )
+    const record = await insert({
+      ...{ id, agent_id: agentId, reason: request.reason(), created_at: timestamp(clock.now()) },
+      ...{ base_id: before?.id ?? null, source_id: request.sourceId ?? null },
+      ...counts,
+      is_changed: before === null || before.id !== baseId || isChanged ? 1 : 0,
+      received_bytes: receivedBytes,
+      rules: JSON.stringify(rules),
+      left_out: JSON.stringify([...unreadable, ...leftOut.paths].slice(0, maxLeftOutPaths)),
+      left_out_count: leftOut.count + unreadable.length,
+      ...{ pinned: request.pinnedBy ? 1 : 0, pinned_by: request.pinnedBy ?? null, attempt_set_id: null },
+    })
     await tell(agentId, handle, id)
     return { record, isNew: true }
+  }
+
+  /** An agent that was deleted meanwhile leaves nothing in the store. */
+  async function insert(row: Omit<RecordRow, 'number'>): Promise<RecordRow> {
+    try {
+      return await db.atomically((tx) => historyStore(tx).insert(row))
+    } catch (error) {
+      if (!(await agentStore(db).byId(row.agent_id))) await history.remove(storeName(row.agent_id), [row.id])
+      throw error
+    }
   }
 
   /** If the agent does not learn it, its next scan is compared with an earlier record. */

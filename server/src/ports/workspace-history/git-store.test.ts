@@ -258,6 +258,19 @@ test('a digest gives an agent nothing that its own base does not have at that pa
   assert.equal(await t.store.list({ agent: 'thief', record: '../victim/r1' }, ''), null)
 })
 
+test('all records of an agent are removed, and nobody else loses one', async () => {
+  await using t = await setUp()
+  for (const agent of ['one', 'one-more'])
+    for (const id of ['r1', 'r2']) await record(t.store, agent, id, null, [empty, treeOf({ a: 'a' })])
+  await t.store.removeAll('one')
+  await t.store.removeAll('none')
+  await t.store.removeAll('../one-more')
+  assert.deepEqual((await t.store.records()).map(({ agent, record: id }) => `${agent} ${id}`).sort(), [
+    'one-more r1',
+    'one-more r2',
+  ])
+})
+
 test('what is no tree is refused and leaves no record', async () => {
   await using t = await setUp()
   const paths = ['', '/a', 'a/', 'a//b', '.', '..', 'a/../b', 'missing/x', 'a\0b', 'x'.repeat(256), '\u0100']

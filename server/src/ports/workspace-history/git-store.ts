@@ -60,6 +60,15 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
     return (await objects.find(`refs/records/${agent}/${record}^{tree}`))?.name ?? null
   }
 
+  async function remove(agent: string, records: readonly string[]): Promise<void> {
+    if (!idForm.test(agent)) return
+    const valid = records.filter((record) => idForm.test(record))
+    const input = valid.map((record) => `delete refs/records/${agent}/${record}\n`).join('')
+    if (input === '') return
+    await markDue()
+    await git.run(['update-ref', '--stdin'], { input })
+  }
+
   async function requireTree(id: RecordId): Promise<string> {
     const tree = await treeOf(id)
     if (tree === null) throw new UnknownRecord(id.record)
@@ -189,13 +198,12 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       await git.run(['update-ref', refOf(to), found.name], { lock: 'shared' })
     },
 
-    async remove(agent, records) {
+    remove,
+
+    async removeAll(agent) {
       if (!idForm.test(agent)) return
-      const valid = records.filter((record) => idForm.test(record))
-      const input = valid.map((record) => `delete refs/records/${agent}/${record}\n`).join('')
-      if (input === '') return
-      await markDue()
-      await git.run(['update-ref', '--stdin'], { input })
+      const names = ['for-each-ref', '--format=%(refname:lstrip=3)', `refs/records/${agent}`]
+      await remove(agent, (await git.run(names)).toString().split('\n').filter(Boolean))
     },
 
     isCollectDue: () =>

@@ -26,6 +26,7 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     copy: async (from, to) => (await store()).copy(from, to),
     records: async () => (await store()).records(),
     remove: async (agent, records) => (await store()).remove(agent, records),
+    removeAll: async (agent) => (await store()).removeAll(agent),
     isCollectDue: async () => (await store()).isCollectDue(),
     collect: async () => (await store()).collect(),
     close: async () => (await opened)?.close(),

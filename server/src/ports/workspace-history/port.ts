@@ -42,6 +42,8 @@ export type WorkspaceHistory = {
   records(): Promise<RecordId[]>
   /** Removes records; unknown ones are ignored. Their bytes are freed by `collect`. */
   remove(agent: string, records: readonly string[]): Promise<void>
+  /** Removes every record of an agent, also those that no row names. */
+  removeAll(agent: string): Promise<void>
   /** True if records were removed since the last collection, by any process of this machine. */
   isCollectDue(): Promise<boolean>
   /** Frees what no record needs. New records wait meanwhile. */

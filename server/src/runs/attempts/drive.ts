@@ -37,7 +37,7 @@ export type DriveDeps = {
   forks: Forks
   bases: Pick<Bases, 'drop'>
   history: Pick<AgentHistory, 'make' | 'attempts' | 'restores'>
-  workspaceHistory: Pick<WorkspaceHistory, 'remove'>
+  workspaceHistory: Pick<WorkspaceHistory, 'removeAll'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
   /** Values to mask in the output of checks. */
   secretsOf(agentId: string): Promise<readonly string[]>
@@ -67,7 +67,6 @@ const checkPatienceMs = 2 * 60_000
 const restorePatienceMs = 60_000
 const checkPauseMs = 1000
 const closeMs = 5000
-const maxRecordsRead = 1000
 
 /**
  * Drives sets of attempts from state to state. The process with a set's lease does it; after a kill another one goes on
@@ -459,15 +458,11 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   }
 
   async function removeFork({ id }: Agent): Promise<void> {
-    const records = await historyStore(db).list(id, { before: null, limit: maxRecordsRead })
     await deps.agentManagement.remove(id).catch((error: unknown) => {
       if (!(error instanceof Fault && error.code === 'agent_not_found')) throw error
     })
     // Retention removes what a killed process leaves.
-    await deps.workspaceHistory.remove(
-      storeName(id),
-      records.map((record) => record.id),
-    )
+    await deps.workspaceHistory.removeAll(storeName(id))
   }
 
   /** Removes forks without a set, such as those of a deleted source. */
