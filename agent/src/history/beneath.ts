@@ -12,7 +12,7 @@ export type Beneath = {
   device: bigint
   /** Opens a file for reading. Rejects with `ELOOP` or `ENOTDIR` for links. */
   open(path: string): Promise<FileHandle>
-  /** As `open`, at a third of the time of a handle. The caller closes the descriptor. */
+  /** Like `open`, but takes a third of the time. The caller closes the descriptor. */
   descriptor(path: string): Promise<number>
   /** Returns the target of a link, as bytes. */
   target(path: string): Promise<Buffer>

@@ -84,7 +84,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     const scan = await scanner.scan(rules, bases, changed === 'hidden' ? 'hidden' : 'all')
     const left_out = { paths: scan.leftOut.paths.slice(0, maxLeftOutPaths), count: scan.leftOut.count }
     if (scan.base !== null && scan.gone.length + scan.came.length === 0) {
-      // What is left out may differ.
+      // Stores the listing, because what is left out may differ.
       await scan.commit(scan.base)
       await scan[Symbol.asyncDispose]()
       writers.recorded(mark)
@@ -136,7 +136,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
   }
 
   /** Reads several entries at the same time. Ends before the first one that no longer fits into the answer. */
-  async function wholesOf(each: Open, at: readonly number[]): Promise<HistoryPart[]> {
+  async function wholeParts(each: Open, at: readonly number[]): Promise<HistoryPart[]> {
     let room = historyReadBytes
     const parts = await atOnce(at, filesAtOnce, async (index): Promise<HistoryPart | null> => {
       const chunks: Buffer[] = []
@@ -230,7 +230,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
       const each = find(handle)
       const asked = at.slice(0, historyReadFiles)
       const some = leading(each, asked, { maxBytes: historyDigestBytes, maxEach: Number.POSITIVE_INFINITY })
-      // One alone may be larger.
+      // A single file may be larger.
       const digested = some.length > 0 ? some : asked.slice(0, 1)
       const digests = await atOnce(digested, filesAtOnce, (index) =>
         each.scan.digest(entryAt(each, index)).catch(() => null),
@@ -244,7 +244,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
       if (first === undefined) return { parts: [] }
       const limits = { maxBytes: historyReadBytes / 2, maxEach: smallFileBytes }
       const small = offset === 0 ? leading(each, asked, limits) : []
-      const parts = await wholesOf(each, small)
+      const parts = await wholeParts(each, small)
       return { parts: parts.length > 0 ? parts : [await partOf(each, first, offset, historyReadBytes)] }
     },
     async commit(handle, record) {

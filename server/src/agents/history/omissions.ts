@@ -9,12 +9,8 @@ export async function omissionsOf(
 ): Promise<Set<string>> {
   const omitted = new Set<string>()
   const withheld: StoredEntry[] = []
-  const entriesOf = async function* () {
-    // Without contents it yields entries only.
-    for await (const walked of history.walk(source, { withContents: false })) yield (walked as Walked).entry
-  }
   const inside = new Set<string>()
-  for await (const entry of entriesOf()) {
+  for await (const entry of entriesOf(history, source)) {
     const isInside = inside.has(entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/'))))
     if (!isInside && isTaken(textOf(entry.path))) continue
     if (!isInside) omitted.add(entry.path)
@@ -24,9 +20,18 @@ export async function omissionsOf(
   const sizes = await history.sizes(withheld)
   const contents = new Set(withheld.flatMap(({ content }, index) => (sizes[index] ? [content] : [])))
   if (contents.size > 0)
-    for await (const { kind, path, content } of entriesOf())
+    for await (const { kind, path, content } of entriesOf(history, source))
       if (kind === 'file' && contents.has(content) && !isBelow(omitted, path)) omitted.add(path)
   return omitted
+}
+
+/** Every entry of a record but its root, folders before their content. Throws `UnknownRecord`. */
+export async function* entriesOf(
+  history: Pick<WorkspaceHistory, 'walk'>,
+  record: RecordId,
+): AsyncGenerator<StoredEntry> {
+  // Without contents it yields entries only.
+  for await (const walked of history.walk(record, { withContents: false })) yield (walked as Walked).entry
 }
 
 /** True for one of these paths, and for everything in it. */

@@ -76,7 +76,7 @@ function callOf({ link, agentId, signal }: PullOptions) {
     link.call(agentId, t, request, { signal })
 }
 
-/** Takes contents from the base instead of the agent, and their files from the list. */
+/** Takes equal contents from the base, and removes their files from those that the agent has to send. */
 async function keepEqual(options: PullOptions, files: Map<number, ScannedEntry>): Promise<void> {
   const { base, draft, handle } = options
   if (base === null) return

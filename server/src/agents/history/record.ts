@@ -11,9 +11,9 @@ import {
   type WorkspaceHistory,
 } from '../../ports/workspace-history/port.ts'
 import { agentStore } from '../records/index.ts'
-import { assumedBaseOf, type Base } from './base.ts'
 import { WorkspaceRestoring } from './faults.ts'
 import { InvalidAnswer, pullScan } from './pull.ts'
+import { assumedBaseOf, type Base } from './record-base.ts'
 import type { RecordTurns } from './record-turns.ts'
 import { restoreStore } from './restore-store.ts'
 import { storeName } from './rules.ts'

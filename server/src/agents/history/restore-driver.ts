@@ -59,7 +59,7 @@ export type RestoreDriver = {
   optionsOf(request: RestoreRequest, restoreId: string, signal: AbortSignal): Promise<RestoreOptions>
   /** Whether this process restores the agent's workspace now. */
   isWorking(agentId: string): boolean
-  /** Begins nothing more. Resolves when nothing is at work. */
+  /** Starts nothing more. Resolves when the current work has ended. */
   close(): Promise<void>
 }
 

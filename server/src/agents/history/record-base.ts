@@ -1,12 +1,7 @@
 import { isPortable } from '@roost/contracts/link/credentials'
-import {
-  type RecordId,
-  UnknownRecord,
-  type Walked,
-  type WorkspaceHistory,
-} from '../../ports/workspace-history/port.ts'
+import { type RecordId, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import type { Agent } from '../records/index.ts'
-import { isBelow, omissionsOf } from './omissions.ts'
+import { entriesOf, isBelow, omissionsOf } from './omissions.ts'
 import type { AssumedBase } from './pull.ts'
 import { storeName } from './rules.ts'
 
@@ -34,7 +29,7 @@ export async function assumedBaseOf(
   if (!origin || lost.includes(origin.record_id)) return null
   const record = { agent: storeName(origin.agent_id), record: origin.record_id }
   try {
-    // Credentials may have stayed with the source, so nobody can find out by guesses what they are.
+    // A fork may lack the source's credentials. It must not be able to test guesses of them.
     const withheld = await omissionsOf(history, record, (path) => isPortable(path, false))
     return {
       record,
@@ -48,8 +43,5 @@ export async function assumedBaseOf(
 }
 
 async function* pathsOf(history: Pick<WorkspaceHistory, 'walk'>, record: RecordId): AsyncGenerator<string> {
-  for await (const walked of history.walk(record, { withContents: false })) {
-    // Without contents it yields entries only.
-    yield (walked as Walked).entry.path
-  }
+  for await (const { path } of entriesOf(history, record)) yield path
 }
