@@ -1,7 +1,8 @@
 /**
  * Records of a workspace with 50,000 files and 1 GB, compared with `git add -A && git commit` in a shadow repository:
- * the history of the agent program and the store of the platform, without the link between them. Then forks of it,
- * compared with `cp -a`, and turns in it, compared with turns without history. `node bench/history.ts [files] [rounds]`.
+ * the history of the agent program and the store of the platform, without the link between them. Then restores, compared
+ * with `git checkout`, forks, compared with `cp -a`, and turns, compared with turns without history.
+ * `node bench/history.ts [files] [rounds]`.
  */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -29,6 +30,7 @@ import type { Walked, WorkspaceHistory } from '../server/src/ports/workspace-his
 import { measureForks } from './fork-rows.ts'
 import { keepBenchmark } from './keeper/index.ts'
 import { alternate, compare, milliseconds, record, report } from './measure.ts'
+import { measureRestores } from './restore-rows.ts'
 import { measureTurns } from './turn-rows.ts'
 
 await keepBenchmark()
@@ -135,6 +137,13 @@ async function measure(): Promise<void> {
     limit: '≤ 1.2',
     ok: grown[0] <= 1.2,
   })
+  // Without a record of its own, the peer would restore other contents.
+  await recordOurs()
+  await recordPeer()
+  await measureRestores({
+    ...{ home, folder, history: store, agent, record: base ?? '', index: join(folder, 'index') },
+    ...{ shadow: join(folder, 'shadow.git'), changed: someFiles(home), fileBytes },
+  })
   await measureForks({ home, folder, history: store, agentId: 'one', recordId: base ?? '', rounds })
   await store.close()
 }
@@ -170,6 +179,12 @@ async function* pathsOf(store: WorkspaceHistory, record: string): AsyncGenerator
 function pathOf(home: string, index: number): { folder: string; name: string } {
   const at = Math.floor(index / filesPerFolder)
   return { folder: join(home, `a${at % 10}`, `b${at % 100}`, `c${at}`), name: `file-${index}.bin` }
+}
+
+/** Two of five files, in all folders. */
+function someFiles(home: string): string[] {
+  const paths = Array.from({ length: files }, (_, index) => pathOf(home, index))
+  return paths.filter((_, index) => index % 5 < 2).map(({ folder, name }) => join(folder, name))
 }
 
 async function fill(home: string): Promise<void> {

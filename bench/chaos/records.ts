@@ -55,9 +55,10 @@ export function readTranscripts({ platform }: World, runs: readonly RunRecord[])
 /** Returns the runtimes of each run by its key. The runtimes wrote these marks, not the platform. */
 export async function readMarks(world: World): Promise<Map<string, string[]>> {
   const marks = new Map<string, string[]>()
-  for (const { name } of world.agents) {
-    const text = await inContainer(world, name, `cat /home/developer/${marksFile} 2>/dev/null || true`)
-    for (const line of text.split('\n')) {
+  const script = `cat /home/developer/${marksFile} 2>/dev/null || true`
+  const texts = await inTurns(world.agents, ({ name }) => inContainer(world, name, script))
+  for (const [at, { name }] of world.agents.entries()) {
+    for (const line of (texts[at] ?? '').split('\n')) {
       const [key, pid, startedAt] = line.trim().split(' ')
       if (key && pid) marks.set(key, [...(marks.get(key) ?? []), `${name} ${pid} ${startedAt}`])
     }
@@ -68,14 +69,13 @@ export async function readMarks(world: World): Promise<Map<string, string[]>> {
 /** Returns processes of runs, except the idle ones of conversations. */
 export async function readLeftovers(world: World): Promise<string[]> {
   const script = `for p in /proc/[0-9]*; do tr '\\0' '\\n' < $p/environ 2>/dev/null | grep -q '^ROOST_EXECUTION_ID=' && tr '\\0' ' ' < $p/cmdline && echo; done; true`
-  const found: string[] = []
-  for (const { name, sessions } of world.agents) {
+  const found = await inTurns(world.agents, async ({ name, sessions }) => {
     const lines = (await inContainer(world, name, script)).split('\n').filter((line) => line.trim() !== '')
     // Each idle process of a conversation is one line; its earlier child processes must have ended.
     const extra = lines.slice(sessions.length)
-    found.push(...extra.map((line) => `${name}: ${line.slice(0, 160)}`))
-  }
-  return found
+    return extra.map((line) => `${name}: ${line.slice(0, 160)}`)
+  })
+  return found.flat()
 }
 
 /** Runs as the user of the runtimes: the container's root may not inspect processes of other users. */

@@ -73,6 +73,7 @@ describe('sixty agents on three nodes', () => {
     const lost = agents.filter(({ name }) => placed.get(`agent-${name}`) === node.name)
 
     const chance = createChance(seed)
+    const startedAt = performance.now()
     const load = startLoad(platform, {
       ...{ inFlight, chance: chance.fork(), nextAsk: createAsks(chance.fork(), agents) },
     })
@@ -80,6 +81,7 @@ describe('sixty agents on three nodes', () => {
       async () => load.requests.filter(({ acknowledged }) => acknowledged).length,
       (count) => count >= 3 * inFlight,
     )
+    t.diagnostic(`under load after ${elapsed(startedAt)} s`)
     const cutAt = performance.now()
     await node.kill()
     const seconds = await Promise.all(lost.map(({ name }) => untilAnswer(name).then(() => elapsed(cutAt))))
@@ -101,8 +103,11 @@ describe('sixty agents on three nodes', () => {
       ...nothingToClose,
     }
     t.diagnostic(`quiet after ${Math.round((await untilQuiet(world)) / 1000)} s`)
+    const gatheredSince = performance.now()
     const evidence = await gather(world, load, [], lost.slice(0, filledAgents))
-    t.diagnostic(`${evidence.records.length} runs of ${load.requests.length} requests`)
+    t.diagnostic(
+      `evidence after ${elapsed(gatheredSince)} s: ${evidence.records.length} runs of ${load.requests.length} requests`,
+    )
     assert.deepEqual(violationsOf(evidence), [])
     const failed = evidence.records.filter(({ status }) => status === 'failed')
     const codes = new Set(failed.map(({ error_code }) => error_code))

@@ -86,7 +86,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     if (scan.base !== null && scan.gone.length + scan.came.length === 0) {
       // Stores the listing, because what is left out may differ.
       await scan.commit(scan.base)
-      await scan[Symbol.asyncDispose]()
+      scan[Symbol.dispose]()
       writers.recorded(mark)
       last = { record: scan.base, rules: text, left_out }
       return { handle: null, base: scan.base, left_out }
@@ -196,7 +196,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     open = null
     closed.cancel()
     await closed.reading?.content.return(undefined).catch(() => {})
-    await closed.scan[Symbol.asyncDispose]()
+    closed.scan[Symbol.dispose]()
   }
 
   return {

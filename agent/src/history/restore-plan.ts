@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
+import { closeSync, fstatSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { RestoreChange, RestoreConflict, RestoreTarget } from '@roost/contracts/link/history-restore'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
-import type { Beneath } from './beneath.ts'
+import { type Beneath, readDescriptor } from './beneath.ts'
 import { compareListings } from './compare.ts'
 import type { Index } from './index-file.ts'
 import { encoding, type Listed, type Listing, parseLine, pathOfLine } from './listing.ts'
@@ -125,8 +126,13 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
   async function hasContent(entry: Listed, wanted: RestoreTarget): Promise<boolean> {
     // Unchanged since the record that `known` refers to.
     if (moved && !moved.has(entry.path)) return wanted.known
-    const digest = entry.kind === 'link' ? linkDigest(home, entry.path) : fileDigest(home, entry.path)
-    return (await digest.catch(() => null)) === wanted.content
+    try {
+      const { path } = entry
+      const content = entry.kind === 'link' ? linkDigest(home, path) : await fileDigest(home, path)
+      return content === wanted.content
+    } catch {
+      return false
+    }
   }
 
   // What is left out keeps the folders around it.
@@ -256,23 +262,27 @@ async function* inPieces(paths: Iterable<string>): AsyncGenerator<string> {
   }
 }
 
-async function linkDigest(home: Beneath, path: string): Promise<string> {
-  const bytes = await home.target(path)
+function linkDigest(home: Beneath, path: string): string {
+  const bytes = home.target(path)
   return createHash('sha256').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 }
 
 /** Digest in the form of git's objects. */
 async function fileDigest(home: Beneath, path: string): Promise<string | null> {
-  await using file = await home.open(path)
-  const found = await file.stat({ bigint: true })
-  if (!found.isFile() || found.dev !== home.device) return null
-  const hash = createHash('sha256').update(`blob ${found.size}\0`)
-  // One byte more than the file has, so that its end is seen.
-  const buffer = Buffer.allocUnsafe(Math.min(fileChunkBytes, Number(found.size) + 1))
-  for (let offset = 0; ; ) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, offset)
-    if (bytesRead === 0) return BigInt(offset) === found.size ? hash.digest('hex') : null
-    hash.update(buffer.subarray(0, bytesRead))
-    offset += bytesRead
+  const file = home.open(path)
+  try {
+    const found = fstatSync(file, { bigint: true })
+    if (!found.isFile() || found.dev !== home.device) return null
+    const hash = createHash('sha256').update(`blob ${found.size}\0`)
+    // One byte more than the file has, so that its end is seen.
+    const buffer = Buffer.allocUnsafe(Math.min(fileChunkBytes, Number(found.size) + 1))
+    for (let offset = 0; ; ) {
+      const { bytesRead } = await readDescriptor(file, buffer, 0, buffer.length, offset)
+      if (bytesRead === 0) return BigInt(offset) === found.size ? hash.digest('hex') : null
+      hash.update(buffer.subarray(0, bytesRead))
+      offset += bytesRead
+    }
+  } finally {
+    closeSync(file)
   }
 }

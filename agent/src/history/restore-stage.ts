@@ -1,24 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import { constants, type Stats } from 'node:fs'
 import {
-  chmod,
-  chown,
-  type FileHandle,
-  lchown,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rmdir,
-  symlink,
-  unlink,
-} from 'node:fs/promises'
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  type Stats,
+  symlinkSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { LinkFault } from '../link/link.ts'
 import { type Identities, programId } from '../processes/identity.ts'
-import { type Beneath, beneathOf } from './beneath.ts'
+import { type Beneath, beneathOf, readDescriptor } from './beneath.ts'
 import { encoding, stagePrefix } from './listing.ts'
 import { type Item, isFinishedLater, type Placed } from './restore-plan.ts'
 
@@ -30,15 +35,17 @@ export type Stage = {
   inode: bigint
   beneath: Beneath
   /** Adds a piece to a content. */
-  write(content: string, offset: number, bytes: Buffer, last: boolean): Promise<void>
+  write(content: string, offset: number, bytes: Buffer, last: boolean): void
   isComplete(content: string): boolean
   /** Creates the items from the contents, with everything but the attributes that come last. Returns their inodes. */
   arrange(items: readonly Item[]): Promise<string[]>
-  close(): Promise<void>
+  close(): void
 }
 
 export type StageDeps = { home: Beneath; identities: Identities }
 
+/** Entries that are created without a pause: calls of the platform wait meanwhile. */
+const entriesAtOnce = 50
 /** Runs may write here, and nothing here is recorded or exported. */
 const usualParent = '.roost'
 const blockBytes = 4096
@@ -48,84 +55,81 @@ const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | cons
 export const stagedItem = (item: number) => `items/${item}`
 
 /** Where the next stage can be created. */
-export async function newStagePath(home: Beneath): Promise<string> {
-  await mkdir(await home.place(usualParent), 0o775).catch(unless('EEXIST'))
+export function newStagePath(home: Beneath): string {
+  ignoring(['EEXIST'], () => mkdirSync(home.place(usualParent), 0o775))
   try {
-    await (await home.folder(usualParent)).close()
+    closeSync(home.folder(usualParent))
     return `${usualParent}/restore-${randomUUID()}`
   } catch (error) {
     // A run has replaced it.
-    unless('ENOTDIR', 'ELOOP')(error as NodeJS.ErrnoException)
+    if (!hasCode(error, ['ENOTDIR', 'ELOOP'])) throw error
     return `${stagePrefix}${randomUUID()}`
   }
 }
 
 /** `sparse`: contents that are stored with holes. */
-export async function createStage(
+export function createStage(
   { home, identities }: StageDeps,
   path: string,
   sparse: ReadonlySet<string>,
-): Promise<Stage> {
-  await mkdir(await home.place(path), 0o700)
-  const root = await home.folder(path)
-  const beneath = await beneathOf(root)
-  let contents: FileHandle
+): Stage {
+  mkdirSync(home.place(path), 0o700)
+  const root = home.folder(path)
+  const beneath = beneathOf(root)
+  let contents: number
   try {
-    contents = await prepareStage(root, beneath)
+    contents = prepareStage(root, beneath)
   } catch (error) {
-    await beneath[Symbol.asyncDispose]()
+    beneath[Symbol.dispose]()
     throw error
   }
-  const { ino } = await root.stat({ bigint: true })
-  const contentPath = (content: string) => `/proc/self/fd/${contents.fd}/${content}`
+  const { ino } = fstatSync(root, { bigint: true })
+  const contentPath = (content: string) => `/proc/self/fd/${contents}/${content}`
   const { developer } = identities
   const isOther = process.geteuid?.() !== developer.uid
   const complete = new Set<string>()
-  let writing: { content: string; file: FileHandle; size: number } | null = null
+  let writing: { content: string; file: number; size: number } | null = null
 
   async function create({ kind, content, mode, uid, sparse }: Placed, path: string, isLastUse: boolean) {
-    if (kind === 'folder') return mkdir(await beneath.place(path), 0o700)
+    const place = beneath.place(path)
+    if (kind === 'folder') {
+      mkdirSync(place, 0o700)
+      return
+    }
     if (kind === 'link') {
-      const goal = await readFile(contentPath(content))
-      await symlink(goal, await beneath.place(path))
-      return give(await beneath.place(path), uid)
+      symlinkSync(readFileSync(contentPath(content)), place)
+      give(place, uid)
+      return
     }
-    const place = await beneath.place(path)
-    if (isLastUse) await rename(contentPath(content), place)
-    else {
-      await using from = await open(contentPath(content), constants.O_RDONLY | constants.O_NOFOLLOW)
-      await using to = await open(place, newFile, 0o600)
-      await copyContent(from, to, sparse)
-    }
+    if (isLastUse) renameSync(contentPath(content), place)
+    else await copyContent(contentPath(content), place, sparse)
     // Another user's file loses its special bits.
-    if (uid === null) await give(place, uid)
-    await chmod(place, mode)
-    if (uid !== null) await give(place, uid)
+    if (uid === null) give(place, uid)
+    chmodSync(place, mode)
+    if (uid !== null) give(place, uid)
   }
 
-  async function give(path: Buffer, uid: number | null): Promise<void> {
+  function give(path: Buffer, uid: number | null): void {
     if (uid === null && !isOther) return
     const [owner, group] = uid === null ? [developer.uid, developer.gid] : [uid, -1]
-    await lchown(path, owner, group).catch(unless('EPERM', 'EINVAL'))
+    ignoring(['EPERM', 'EINVAL'], () => lchownSync(path, owner, group))
   }
 
   return {
     inode: ino,
     beneath,
-    async write(content, offset, bytes, last) {
-      if (offset === 0 && !writing && !complete.has(content)) {
-        const file = await open(contentPath(content), newFile, 0o600)
-        writing = { content, file, size: 0 }
-      }
+    write(content, offset, bytes, last) {
+      if (offset === 0 && !writing && !complete.has(content))
+        writing = { content, file: openSync(contentPath(content), newFile, 0o600), size: 0 }
       if (writing?.content !== content || writing.size !== offset)
         throw new LinkFault('invalid_message', 'The piece does not continue its content.')
-      await writeAt(writing.file, offset, bytes, sparse.has(content))
+      writeAt(writing.file, offset, bytes, sparse.has(content))
       writing.size += bytes.length
       if (!last) return
       const { file, size } = writing
-      await file.truncate(size)
+      if (sparse.has(content)) ftruncateSync(file, size)
       writing = null
-      await file.close()
+      closeSync(file)
       complete.add(content)
     },
     isComplete: (content) => complete.has(content),
@@ -134,12 +138,15 @@ export async function createStage(
       for (const item of items)
         for (const { content } of item) uses.set(content, (uses.get(content) ?? 0) + 1)
       const inodes: string[] = []
+      let created = 0
       for (const [index, item] of items.entries()) {
         const start = item[0]?.path.length ?? 0
         const at = (path: string) => `${stagedItem(index)}${path.slice(start)}`
         for (const placed of item) {
           const left = (uses.get(placed.content) ?? 1) - 1
           uses.set(placed.content, left)
+          if (created % entriesAtOnce === 0) await setImmediate()
+          created += 1
           await create(placed, at(placed.path), left === 0)
         }
         // Content before its folder.
@@ -147,55 +154,59 @@ export async function createStage(
           if (placed.kind !== 'folder') continue
           const { path, mode, uid } = placed
           const isLater = path.length === start && isFinishedLater(placed)
-          const place = await beneath.place(at(path))
-          if (uid === null) await give(place, uid)
-          await chmod(place, isLater ? mode | 0o700 : mode)
-          if (uid !== null && !isLater) await give(place, uid)
+          const place = beneath.place(at(path))
+          if (uid === null) give(place, uid)
+          chmodSync(place, isLater ? mode | 0o700 : mode)
+          if (uid !== null && !isLater) give(place, uid)
         }
-        inodes.push(String((await lstat(await beneath.place(stagedItem(index)), { bigint: true })).ino))
+        inodes.push(String(lstatSync(beneath.place(stagedItem(index)), { bigint: true }).ino))
       }
       return inodes
     },
-    async close() {
-      await writing?.file.close()
-      await contents.close()
-      await beneath[Symbol.asyncDispose]()
+    close() {
+      if (writing) closeSync(writing.file)
+      closeSync(contents)
+      beneath[Symbol.dispose]()
     },
   }
 }
 
 /** Closes the folder to everybody else, and returns the one for contents. */
-async function prepareStage(root: FileHandle, beneath: Beneath): Promise<FileHandle> {
-  await root.chmod(0o770)
+function prepareStage(root: number, beneath: Beneath): number {
+  const opened = `/proc/self/fd/${root}`
+  chmodSync(opened, 0o770)
   // An unprivileged sandbox has one user only.
-  await root.chown(programId, programId).catch(unless('EPERM', 'EINVAL'))
+  ignoring(['EPERM', 'EINVAL'], () => chownSync(opened, programId, programId))
   // Only now nobody else can enter it.
-  const names = await readdir(`/proc/self/fd/${root.fd}`)
-  if (names.length > 0)
+  if (readdirSync(opened).length > 0)
     throw new LinkFault('io_error', 'The folder for new files was used by another process.')
-  for (const name of ['contents', 'items']) await mkdir(await beneath.place(name), 0o700)
+  for (const name of ['contents', 'items']) mkdirSync(beneath.place(name), 0o700)
   return beneath.folder('contents')
 }
 
-export type FoundStage = AsyncDisposable & { path: string; beneath: Beneath }
+export type FoundStage = Disposable & { path: string; beneath: Beneath }
 
 /** Opens the folder of this inode at one of the paths; null if it is nowhere. */
-export async function openStage(
-  home: Beneath,
-  paths: readonly string[],
-  inode: bigint,
-): Promise<FoundStage | null> {
+export function openStage(home: Beneath, paths: readonly string[], inode: bigint): FoundStage | null {
   for (const path of paths) {
-    const root = await home.folder(path).catch(() => null)
-    if (!root) continue
-    const found = await root.stat({ bigint: true })
+    const root = openIfThere(home, path)
+    if (root === null) continue
+    const found = fstatSync(root, { bigint: true })
     if (found.ino === inode && found.dev === home.device) {
-      const beneath = await beneathOf(root)
-      return { path, beneath, [Symbol.asyncDispose]: () => beneath[Symbol.asyncDispose]() }
+      const beneath = beneathOf(root)
+      return { path, beneath, [Symbol.dispose]: () => beneath[Symbol.dispose]() }
     }
-    await root.close()
+    closeSync(root)
   }
   return null
+}
+
+function openIfThere(home: Beneath, path: string): number | null {
+  try {
+    return home.folder(path)
+  } catch {
+    return null
+  }
 }
 
 /**
@@ -204,17 +215,13 @@ export async function openStage(
  */
 export async function removeStage(home: Beneath, path: string): Promise<void> {
   try {
-    const root = await home.folder(path)
-    const beneath = await beneathOf(root)
-    try {
-      const names = isStage(await root.stat()) ? await readdir(`/proc/self/fd/${root.fd}`, { encoding }) : []
-      for (const name of names) await removeTree(beneath, name)
-    } finally {
-      await beneath[Symbol.asyncDispose]()
-    }
-    await rmdir(await home.place(path))
+    const root = home.folder(path)
+    using beneath = beneathOf(root)
+    const names = isStage(fstatSync(root)) ? readdirSync(`/proc/self/fd/${root}`, { encoding }) : []
+    for (const name of names) await removeTree(beneath, name)
+    rmdirSync(home.place(path))
   } catch (error) {
-    unless('ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY')(error as NodeJS.ErrnoException)
+    if (!hasCode(error, ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY'])) throw error
   }
 }
 
@@ -224,44 +231,59 @@ function isStage({ uid }: Stats): boolean {
 }
 
 async function removeTree(beneath: Beneath, path: string): Promise<void> {
-  let isFolder: boolean
-  {
-    await using entry = await beneath.entry(path)
-    const found = await entry.stat()
-    isFolder = found.isDirectory()
-    if (isFolder) {
-      const own = process.geteuid?.() ?? found.uid
-      if (found.uid !== own)
-        await chown(`/proc/self/fd/${entry.fd}`, own, -1).catch(unless('EPERM', 'EINVAL'))
-      await chmod(`/proc/self/fd/${entry.fd}`, 0o700).catch(unless('EPERM'))
-    }
-  }
-  if (!isFolder) return unlink(await beneath.place(path))
-  for (const name of await readdir(await beneath.place(path), { encoding }))
+  if (!isOpenedFolder(beneath, path)) return unlinkSync(beneath.place(path))
+  const names = readdirSync(beneath.place(path), { encoding })
+  for (const [at, name] of names.entries()) {
+    if (at % entriesAtOnce === 0) await setImmediate()
     await removeTree(beneath, `${path}/${name}`)
-  await beneath.forget()
-  await rmdir(await beneath.place(path))
+  }
+  beneath.forget()
+  rmdirSync(beneath.place(path))
 }
 
-async function copyContent(from: FileHandle, to: FileHandle, isSparse: boolean): Promise<void> {
-  const buffer = Buffer.allocUnsafe(fileChunkBytes)
-  let offset = 0
-  for (;;) {
-    const { bytesRead } = await from.read(buffer, 0, buffer.length, offset)
-    if (bytesRead === 0) break
-    await writeAt(to, offset, buffer.subarray(0, bytesRead), isSparse)
-    offset += bytesRead
+/** Gives this program every right to a folder. Returns false for anything else. */
+function isOpenedFolder(beneath: Beneath, path: string): boolean {
+  const entry = beneath.entry(path)
+  try {
+    const found = fstatSync(entry)
+    if (!found.isDirectory()) return false
+    const opened = `/proc/self/fd/${entry}`
+    const own = process.geteuid?.() ?? found.uid
+    if (found.uid !== own) ignoring(['EPERM', 'EINVAL'], () => chownSync(opened, own, -1))
+    ignoring(['EPERM'], () => chmodSync(opened, 0o700))
+    return true
+  } finally {
+    closeSync(entry)
   }
-  await to.truncate(offset)
+}
+
+async function copyContent(source: string, place: Buffer, isSparse: boolean): Promise<void> {
+  const from = openSync(source, constants.O_RDONLY | constants.O_NOFOLLOW)
+  let to: number | null = null
+  try {
+    to = openSync(place, newFile, 0o600)
+    const buffer = Buffer.allocUnsafe(fileChunkBytes)
+    let offset = 0
+    for (;;) {
+      const { bytesRead } = await readDescriptor(from, buffer, 0, buffer.length, offset)
+      if (bytesRead === 0) break
+      writeAt(to, offset, buffer.subarray(0, bytesRead), isSparse)
+      offset += bytesRead
+    }
+    ftruncateSync(to, offset)
+  } finally {
+    closeSync(from)
+    if (to !== null) closeSync(to)
+  }
 }
 
 /** With `isSparse`, blocks of zeros become holes; the file gets its length at the end. */
-async function writeAt(file: FileHandle, offset: number, bytes: Buffer, isSparse: boolean): Promise<void> {
+function writeAt(file: number, offset: number, bytes: Buffer, isSparse: boolean): void {
   for (let at = 0; at < bytes.length; ) {
     let end = isSparse ? at : bytes.length
     while (end < bytes.length && !isZero(bytes, end)) end += blockBytes
     end = Math.min(end, bytes.length)
-    while (at < end) at += (await file.write(bytes, at, end - at, offset + at)).bytesWritten
+    while (at < end) at += writeSync(file, bytes, at, end - at, offset + at)
     while (isSparse && at < bytes.length && isZero(bytes, at)) at += blockBytes
   }
 }
@@ -271,8 +293,14 @@ function isZero(bytes: Buffer, at: number): boolean {
   return bytes.compare(zeros, 0, end - at, at, end) === 0
 }
 
-export function unless(...codes: string[]) {
-  return (error: NodeJS.ErrnoException) => {
-    if (!codes.includes(error.code ?? '')) throw error
+function ignoring(codes: readonly string[], act: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    if (!hasCode(error, codes)) throw error
   }
+}
+
+function hasCode(error: unknown, codes: readonly string[]): boolean {
+  return codes.includes((error as NodeJS.ErrnoException).code ?? '')
 }

@@ -1,4 +1,14 @@
-import { chmod, chown, lstat, rename, rmdir, unlink } from 'node:fs/promises'
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  fstatSync,
+  lstatSync,
+  renameSync,
+  rmdirSync,
+  unlinkSync,
+} from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 import {
   maxNamedConflicts,
   type RestoreConflict,
@@ -17,6 +27,8 @@ export function addConflict(conflicts: Conflicts, conflict: RestoreConflict): vo
   if (conflicts.named.length < maxNamedConflicts) conflicts.named.push(conflict)
 }
 
+/** Steps without a pause: calls of the platform wait meanwhile. */
+const stepsAtOnce = 50
 /** After these, the same step may succeed later. */
 const passing = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM', 'EINTR'])
 const reasons: Record<string, RestoreConflictReason> = {
@@ -37,51 +49,60 @@ export async function applySteps(
 ): Promise<void> {
   const { home, stage, owner } = deps
 
-  async function apply(step: Step): Promise<void> {
+  function apply(step: Step): void {
     const { path } = step
     switch (step.do) {
       case 'remove':
-        return unlink(await home.place(path))
+        unlinkSync(home.place(path))
+        break
       case 'remove_folder':
-        await rmdir(await home.place(path))
-        return home.forget()
+        rmdirSync(home.place(path))
+        home.forget()
+        break
       case 'place':
-        return place(path, step.item, step.folder)
+        place(path, step.item, step.folder)
+        break
       case 'open':
       case 'mode':
-        return withEntry(step, (opened) => chmod(opened, step.mode))
+        withEntry(step, (opened) => chmodSync(opened, step.mode))
+        break
       case 'owner':
-        return withEntry(step, (opened) =>
-          step.uid === null ? chown(opened, owner.uid, owner.gid) : chown(opened, step.uid, -1),
+        withEntry(step, (opened) =>
+          step.uid === null ? chownSync(opened, owner.uid, owner.gid) : chownSync(opened, step.uid, -1),
         )
     }
   }
 
-  async function place(path: string, item: number, isFolder: boolean): Promise<void> {
+  function place(path: string, item: number, isFolder: boolean): void {
     if (!stage) return
-    const from = await stage.place(stagedItem(item))
+    const from = stage.place(stagedItem(item))
     // Already moved.
-    if (!(await lstat(from).catch(missing))) return
-    await rename(from, await home.place(path))
-    if (isFolder) await home.forget()
+    if (!lstatSync(from, { throwIfNoEntry: false })) return
+    renameSync(from, home.place(path))
+    if (isFolder) home.forget()
   }
 
   /** A file that somebody put there must not become the owner's, so only folders change their owner. */
-  async function withEntry(step: Step & Which, act: (opened: string) => Promise<void>): Promise<void> {
-    await using entry = await home.entry(step.path)
-    const found = await entry.stat({ bigint: true })
-    const isKnown = found.isDirectory() || (found.isFile() && step.do !== 'owner')
-    const isMeant = step.inode === null || step.inode === String(found.ino)
-    if (isKnown && isMeant && found.dev === home.device) await act(`/proc/self/fd/${entry.fd}`)
+  function withEntry(step: Step & Which, act: (opened: string) => void): void {
+    const entry = home.entry(step.path)
+    try {
+      const found = fstatSync(entry, { bigint: true })
+      const isKnown = found.isDirectory() || (found.isFile() && step.do !== 'owner')
+      const isMeant = step.inode === null || step.inode === String(found.ino)
+      if (isKnown && isMeant && found.dev === home.device) act(`/proc/self/fd/${entry}`)
+    } finally {
+      closeSync(entry)
+    }
   }
 
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
+    if (at % stepsAtOnce === 0) await setImmediate()
     try {
-      await apply(step)
+      apply(step)
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? ''
       if (code === '' || passing.has(code)) throw error
-      await home.forget()
+      home.forget()
       if (!isExpected(step, code) && !isNamed(conflicts, step))
         addConflict(conflicts, { path: step.path, reason: reasons[code] ?? 'occupied' })
     }
@@ -98,9 +119,4 @@ function isExpected(step: Step, code: string): boolean {
 /** A folder stays because of what stays in it. */
 function isNamed({ named }: Conflicts, { do: act, path }: Step): boolean {
   return act === 'remove_folder' && named.some((each) => each.path.startsWith(`${path}/`))
-}
-
-function missing(error: NodeJS.ErrnoException): null {
-  if (error.code === 'ENOENT') return null
-  throw error
 }

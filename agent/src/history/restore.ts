@@ -126,7 +126,7 @@ export function createRestores(deps: RestoresDeps): Restores {
     forget(it)
     it.needs.clear()
     cancelIdle()
-    await stage?.close()
+    stage?.close()
     if (stagePath !== null) await clearStage(it, stagePath).catch(warn('files of a restore not removed'))
     it.state = state
     it.fault = fault
@@ -140,7 +140,7 @@ export function createRestores(deps: RestoresDeps): Restores {
   }
 
   async function clearStage({ id }: Session, path: string): Promise<void> {
-    await using beneath = await openBeneath(home)
+    using beneath = openBeneath(home)
     // First, because the disk may be full.
     await removeStage(beneath, path)
     await writeJournal(deps.journal, { id, phase: 'discarded', stage: null })
@@ -165,7 +165,7 @@ export function createRestores(deps: RestoresDeps): Restores {
 
   async function compare(it: Session): Promise<void> {
     const index = it.base === null ? null : await readIndex(deps.index)
-    await using beneath = await openBeneath(home)
+    using beneath = openBeneath(home)
     const listing = await listWorkspace(home, it.rules, identities)
     it.listing = listing
     it.plan = await planRestore({
@@ -187,13 +187,13 @@ export function createRestores(deps: RestoresDeps): Restores {
 
   async function stageOf(it: Session): Promise<Stage> {
     if (it.stage) return it.stage
-    await using beneath = await openBeneath(home)
-    const path = await newStagePath(beneath)
+    using beneath = openBeneath(home)
+    const path = newStagePath(beneath)
     it.stagePath = path
     // A kill right after the folder was created must not leave it behind.
     await writeJournal(deps.journal, { id: it.id, phase: 'staging', stage: path })
     const sparse = [...it.needs].filter(([, need]) => need.sparse).map(([content]) => content)
-    it.stage = await createStage({ home: beneath, identities }, path, new Set(sparse))
+    it.stage = createStage({ home: beneath, identities }, path, new Set(sparse))
     return it.stage
   }
 
@@ -226,7 +226,7 @@ export function createRestores(deps: RestoresDeps): Restores {
     } catch {
       // Known to `look`, which tries again.
     } finally {
-      await stage?.close()
+      stage?.close()
     }
   }
 
@@ -241,9 +241,9 @@ export function createRestores(deps: RestoresDeps): Restores {
   async function complete(journal: Applying, opened: Beneath | null): Promise<void> {
     stuck = null
     try {
-      await using beneath = await openBeneath(home)
+      using beneath = openBeneath(home)
       const { stage, inode } = journal
-      await using found = opened || !stage || !inode ? null : await findStage(beneath, stage, BigInt(inode))
+      using found = opened || !stage || !inode ? null : await findStage(beneath, stage, BigInt(inode))
       await finish(journal, beneath, opened ?? found?.beneath ?? null)
       const path = found?.path ?? stage
       if (path !== null) await removeStage(beneath, path).catch(warn('files of a restore not removed'))
@@ -266,10 +266,10 @@ export function createRestores(deps: RestoresDeps): Restores {
   }
 
   async function findStage(beneath: Beneath, path: string, inode: bigint) {
-    const found = await openStage(beneath, [path], inode)
+    const found = openStage(beneath, [path], inode)
     if (found) return found
     // A run may have moved the folder, but not changed it.
-    const moved = await openStage(beneath, await foldersOfInode(home, inode, identities), inode)
+    const moved = openStage(beneath, await foldersOfInode(home, inode, identities), inode)
     if (!moved) log.warn('files of a restore are gone', {})
     return moved
   }
@@ -305,7 +305,7 @@ export function createRestores(deps: RestoresDeps): Restores {
     const journal = await readJournal(deps.journal)
     if (journal?.phase === 'applying') await complete(journal, null)
     else if (journal?.stage) {
-      await using beneath = await openBeneath(home)
+      using beneath = openBeneath(home)
       await removeStage(beneath, journal.stage)
       const ended = journal.phase === 'restored' ? journal : ({ id: journal.id, phase: 'discarded' } as const)
       await writeJournal(deps.journal, { ...ended, stage: null })
@@ -364,7 +364,7 @@ export function createRestores(deps: RestoresDeps): Restores {
           for (const { content, offset, bytes, last } of pieces) {
             if (!it.needs.has(content))
               throw new LinkFault('invalid_message', 'The restore does not need this content.')
-            await stage.write(content, offset, bytes, last)
+            stage.write(content, offset, bytes, last)
           }
         } catch (fault) {
           await discard(it, 'failed', textOf(fault))

@@ -359,8 +359,8 @@ test('listings in another order are equal', () => {
 
 test('names that lead upwards are refused', async () => {
   using t = setUp()
-  await using beneath = await openBeneath(t.home)
-  for (const path of ['..', '../x', '.', '', 'a/../../x']) await assert.rejects(beneath.open(path))
+  using beneath = openBeneath(t.home)
+  for (const path of ['..', '../x', '.', '', 'a/../../x']) assert.throws(() => beneath.open(path))
 })
 
 test('rules name the field and the reason', () => {

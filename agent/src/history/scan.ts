@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, fstatSync, read as readWithCallback } from 'node:fs'
-import { promisify } from 'node:util'
+import { closeSync, fstatSync } from 'node:fs'
 import type {
   HistoryEntry,
   HistoryRules,
@@ -11,7 +10,7 @@ import type {
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import type { Identities } from '../processes/identity.ts'
-import { type Beneath, openBeneath } from './beneath.ts'
+import { type Beneath, openBeneath, readDescriptor } from './beneath.ts'
 import { compareListings } from './compare.ts'
 import { readIndex, writeIndex } from './index-file.ts'
 import {
@@ -51,7 +50,7 @@ export type Scan = {
   digest(entry: HistoryEntry): Promise<string>
   /** The platform has stored this scan as a record, or a record equals it. */
   commit(record: string): Promise<void>
-  [Symbol.asyncDispose](): Promise<void>
+  [Symbol.dispose](): void
 }
 
 export type ScannerDeps = {
@@ -61,8 +60,6 @@ export type ScannerDeps = {
   identities: Identities
   clock: Pick<Clock, 'now' | 'after'>
 }
-
-const readDescriptor = promisify(readWithCallback)
 
 const maxShownPaths = 1000
 const maxHeldBytes = 1024 * 1024
@@ -98,7 +95,7 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
       const unsettled = new Set<string>()
       for (const { path, changed } of listed.values()) if (changed >= beganAt - tickNs) unsettled.add(path)
       const earlier = earlierPaths(gone)
-      const opened = await openBeneath(home)
+      const opened = openBeneath(home)
       const content = (entry: HistoryEntry) => read(opened, { listed, unsettled, clock }, entry)
       return {
         base: known?.record ?? null,
@@ -118,7 +115,7 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
           const isSmall = hidden.length <= maxHeldBytes
           last = isSmall ? { record, hidden: Buffer.from(listing.subarray(0, hidden.length)) } : null
         },
-        [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+        [Symbol.dispose]: () => opened[Symbol.dispose](),
       }
     },
   }
@@ -155,7 +152,7 @@ async function* read(
   { path, kind }: HistoryEntry,
 ): AsyncGenerator<Buffer> {
   if (kind === 'link') {
-    yield await opened.target(path)
+    yield opened.target(path)
     return
   }
   const known = listed.get(path)
@@ -164,7 +161,7 @@ async function* read(
   const isPast = await tickPassed(known.changed, clock)
   // Unless it is read completely.
   unsettled.add(path)
-  const file = await opened.descriptor(path)
+  const file = opened.open(path)
   try {
     const before = stateOf(file, opened.device)
     // What is appended meanwhile changes its time.

@@ -1,4 +1,5 @@
-import fs from 'node:fs/promises'
+import fs from 'node:fs'
+import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
 
 const changing = [
@@ -13,15 +14,17 @@ const changing = [
   'lchown',
 ] as const
 const changingFiles = ['write', 'writeFile', 'truncate', 'sync', 'chmod', 'chown'] as const
+const changingNow = ['write', 'ftruncate', ...changing].map((name) => `${name}Sync`)
 
-type Changing = Record<string, (...args: unknown[]) => Promise<unknown>>
+type Changing = Record<string, (...args: unknown[]) => unknown>
 
 /** Calls `before` ahead of every call of this process that may change a file. */
 export async function watchChanges(before: (name: string) => void): Promise<void> {
-  const file = await fs.open('/dev/null')
+  const file = await promises.open('/dev/null')
   watch(Object.getPrototypeOf(file) as Changing, changingFiles, before)
   await file.close()
-  watch(fs as unknown as Changing, changing, before)
+  watch(promises as unknown as Changing, changing, before)
+  watch(fs as unknown as Changing, changingNow, before)
   syncBuiltinESMExports()
 }
 
@@ -29,9 +32,15 @@ function watch(target: Changing, names: readonly string[], before: (name: string
   for (const name of names) {
     const original = target[name]
     if (!original) continue
-    target[name] = async function (this: unknown, ...args: unknown[]) {
+    const watched = function (this: unknown, ...args: unknown[]) {
       before(name)
       return original.apply(this, args)
     }
+    const isSync = name.endsWith('Sync')
+    target[name] = isSync
+      ? watched
+      : async function (this: unknown, ...args: unknown[]) {
+          return watched.apply(this, args)
+        }
   }
 }

@@ -23,7 +23,7 @@ export type BasesDeps = {
   log: Pick<Log, 'debug' | 'info' | 'warn'>
   host: Pick<Host, 'read'>
   containers: Pick<Containers, 'layers' | 'listVolumes' | 'removeVolume'>
-  history: Pick<WorkspaceHistory, 'walk' | 'changes' | 'entry' | 'sizes' | 'read'>
+  history: Pick<WorkspaceHistory, 'walk' | 'changes' | 'entry' | 'sizes' | 'readAll'>
   engine: Pick<EngineIdentity, 'read'>
   lock: Pick<Lock, 'run' | 'tryRun' | 'assertHeld'>
   /** The image of a runtime, which is built or pulled first. */

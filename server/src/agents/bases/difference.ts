@@ -6,7 +6,7 @@ import { headerOf, requireExact } from './archive.ts'
 /** What a record has at each path that differs from another record, and at the folders above; null hides a path. */
 export type Difference = ReadonlyMap<string, { entry: StoredEntry; size: number } | null>
 
-type Source = Pick<WorkspaceHistory, 'changes' | 'entry' | 'sizes' | 'read'>
+type Source = Pick<WorkspaceHistory, 'changes' | 'entry' | 'sizes' | 'readAll'>
 
 /** A larger difference is not worth a layer of its own: each layer slows down reading. */
 const maxPaths = 5000
@@ -57,7 +57,9 @@ export async function* archiveOfDifference(
   modified: Date,
 ): AsyncGenerator<Buffer> {
   const seconds = Math.floor(modified.getTime() / 1000)
-  for (const [path, there] of difference) {
+  const items = Array.from(difference, ([path, there]) => ({ path, there }))
+  for await (const { item, pieces } of history.readAll(to, items)) {
+    const { path, there } = item
     if (!there) {
       yield writeWhiteout(`${archiveRoot}/${path}`)
       continue
@@ -67,7 +69,7 @@ export async function* archiveOfDifference(
       yield headerOf(entry, seconds, {})
       continue
     }
-    const content = (await history.read(to, path)) ?? []
+    const content = pieces ?? []
     if (entry.kind === 'link') {
       const target = Buffer.concat(await Array.fromAsync(content))
       yield headerOf(entry, seconds, { link: target.toString('latin1') })

@@ -5,6 +5,8 @@ import type { RecordId, StoredEntry, WorkspaceHistory } from '../../ports/worksp
 
 /** The processor is shared with everything else. */
 const compression = { level: 1 }
+/** Entries whose contents are read by one process. */
+const maxBatch = 1000
 
 export type ArchiveRequest = {
   record: RecordId
@@ -16,7 +18,7 @@ export type ArchiveRequest = {
   isLeftOut(entry: StoredEntry): boolean | Promise<boolean>
 }
 
-type Source = Pick<WorkspaceHistory, 'list' | 'read' | 'sizes'>
+type Source = Pick<WorkspaceHistory, 'list' | 'readAll' | 'sizes'>
 
 /** Packs a folder of a record as tar.gz, one entry at a time. */
 export function archiveOf(history: Source, request: ArchiveRequest): Readable {
@@ -30,25 +32,19 @@ async function* tarOf(history: Source, request: ArchiveRequest): AsyncGenerator<
   const { record, folder, name } = request
   const modified = Math.floor(request.modified.getTime() / 1000)
   yield header({ path: `${name}/`, type: 'folder', link: '', size: 0, mode: 0o755, modified })
-  const pending = [folder]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const entries = (await history.list(record, next)) ?? []
-    const sizes = await history.sizes(entries)
-    for (const [index, entry] of entries.entries()) {
-      if (await request.isLeftOut(entry)) continue
-      const { kind, path } = entry
+  for await (const batch of batchesOf(history, request)) {
+    for await (const { item, pieces } of history.readAll(record, batch)) {
+      const { kind, path, mode, size } = item
       const inside = folder === '' ? path : path.slice(folder.length + 1)
-      const size = sizes[index] ?? 0
-      const common = { path: `${name}/${inside}`, mode: entry.mode & 0o777, modified }
-      if (kind === 'folder') {
-        pending.push(path)
+      const common = { path: `${name}/${inside}`, mode: mode & 0o777, modified }
+      if (kind === 'folder')
         yield header({ ...common, path: `${common.path}/`, type: 'folder', link: '', size: 0 })
-      } else if (kind === 'link') {
-        const link = size < maxNameBytes ? await wholeText(history, record, path) : ''
+      else if (kind === 'link') {
+        const link = pieces && size < maxNameBytes ? await wholeText(pieces) : ''
         if (link !== '') yield header({ ...common, type: 'symlink', link, size: 0 })
       } else {
         yield header({ ...common, type: 'file', link: '', size })
-        yield* (await history.read(record, path)) ?? []
+        yield* pieces ?? []
         if (paddingOf(size) > 0) yield Buffer.alloc(paddingOf(size))
       }
     }
@@ -56,10 +52,30 @@ async function* tarOf(history: Source, request: ArchiveRequest): AsyncGenerator<
   yield archiveEnd
 }
 
+type Sized = StoredEntry & { size: number }
+
+/** Folders come before their content. */
+async function* batchesOf(history: Source, request: ArchiveRequest): AsyncGenerator<Sized[]> {
+  const { record, folder, isLeftOut } = request
+  const pending = [folder]
+  let batch: Sized[] = []
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    const entries = (await history.list(record, next)) ?? []
+    const sizes = await history.sizes(entries)
+    for (const [index, entry] of entries.entries()) {
+      if (await isLeftOut(entry)) continue
+      if (entry.kind === 'folder') pending.push(entry.path)
+      batch.push({ ...entry, size: sizes[index] ?? 0 })
+      if (batch.length < maxBatch) continue
+      yield batch
+      batch = []
+    }
+  }
+  if (batch.length > 0) yield batch
+}
+
 const header = (entry: TarEntry) => writeHeader(entry)
 
-async function wholeText(history: Source, record: RecordId, path: string): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of (await history.read(record, path)) ?? []) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('latin1')
+async function wholeText(pieces: AsyncIterable<Buffer>): Promise<string> {
+  return Buffer.concat(await Array.fromAsync(pieces)).toString('latin1')
 }

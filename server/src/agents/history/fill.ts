@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import { UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
-import { omissionsOf } from './omissions.ts'
+import { isBelow, omissionsOf } from './omissions.ts'
 import { textOf } from './paths.ts'
 import { applyRestore, RestoreUnsettled } from './restore.ts'
 import { leftOutOf, storeName } from './rules.ts'
@@ -47,13 +47,17 @@ export async function fillWorkspace(
     const omitted = await omissionsOf(history, source, isTaken)
     const filled = { omitted: [...omitted].slice(0, maxNamed).map(textOf), omittedCount: omitted.size }
     if (isComplete && omitted.size === 0) return { ...filled, conflicts: [], conflictCount: 0 }
-    const taken: Pick<WorkspaceHistory, 'list' | 'read'> = {
+    const taken: Pick<WorkspaceHistory, 'list' | 'readAll'> = {
       list: async (id, folder) =>
         (await history.list(id, folder))?.filter(({ path }) => !omitted.has(path)) ?? null,
-      async read(id, path) {
-        const content = await history.read(id, path)
-        if (!content) throw new UnknownRecord(id.record)
-        return content
+      async *readAll(id, items) {
+        // The agent names the paths.
+        if (items.some(({ path }) => isBelow(omitted, path)))
+          throw new Fault('conflict', 'The agent asks for a file that it must not get.')
+        for await (const found of history.readAll(id, items)) {
+          if (!found.pieces) throw new UnknownRecord(id.record)
+          yield found
+        }
       },
     }
     const { outcome, fault, conflicts, conflict_count } = await applyRestore(

@@ -6,8 +6,11 @@ import { test } from 'node:test'
 import { changeTree, randomOf, readTree, type Tree } from '@roost/test-support/trees/random'
 import { Fault } from '../../kit/fault.ts'
 import { LinkDown } from '../../ports/agent-link/port.ts'
+import { fillWorkspace } from './fill.ts'
 import { applyRestore, previewRestore, type RestoreDeps, RestoreUnsettled, restoreEnd } from './restore.ts'
 import { targetOf } from './restore-target.ts'
+import { storeName } from './rules.ts'
+import type { RecordRow } from './tables.ts'
 import { createSnapshots, openRestoreWorld } from './test/restore-world.ts'
 
 /** Each has eight random runs. */
@@ -146,9 +149,9 @@ test('an agent gets nothing but the selected paths of the record', async () => {
     ...t.deps,
     history: {
       ...t.deps.history,
-      read(id, path) {
-        read.push(path)
-        return t.deps.history.read(id, path)
+      readAll(id, items) {
+        read.push(...items.map(({ path }) => path))
+        return t.deps.history.readAll(id, items)
       },
     },
     link: {
@@ -165,6 +168,35 @@ test('an agent gets nothing but the selected paths of the record', async () => {
   )
   assert.deepEqual([read, t.text('a')], [[], 'later'])
 })
+
+for (const isComplete of [false, true])
+  test(`a fork gets nothing that was left out of it${isComplete ? ', also as a layer' : ''}`, async () => {
+    await using world = await openRestoreWorld()
+    const source = world.agentAt(storeName('source'))
+    for (const path of ['a', 'secret']) writeFileSync(join(source.home, path), path)
+    const { record } = await source.record()
+    const fork = world.agentAt('fork')
+    const wanted = createHash('sha256').update('blob 6\0secret').digest('hex')
+    const link: RestoreDeps['link'] = {
+      async call(agentId, call, request) {
+        // A hostile program asks for more than it was told of.
+        if (call === 'history.restore.needs')
+          return { needs: [{ content: wanted, path: 'secret' }], total: 1 } as never
+        assert.doesNotMatch(JSON.stringify(request), /"data_base64"/)
+        const answer = await fork.deps.link.call(agentId, call, request)
+        return call === 'history.restore.look' ? { ...answer, added: 1 } : answer
+      },
+    }
+    const row = { id: record, agent_id: 'source', rules: null, left_out: '[]' } as RecordRow
+    await assert.rejects(
+      fillWorkspace(
+        { link, history: world.store, clock: fork.deps.clock },
+        { agentId: 'fork', record: row, isTaken: (path) => path !== 'secret', isComplete },
+      ),
+      (error) => error instanceof Fault && error.code === 'conflict',
+    )
+    assert.deepEqual([...readTree(fork.home).keys()].sort(), [''])
+  })
 
 test('a workspace that changes all the time is recorded before each try, and restored at last', async () => {
   await using t = await setUp()

@@ -21,7 +21,7 @@ import { pagesOf, selectionOf, targetOf } from './restore-target.ts'
 
 export type RestoreDeps = {
   link: Pick<AgentLink, 'call'>
-  history: Pick<WorkspaceHistory, 'list' | 'read'>
+  history: Pick<WorkspaceHistory, 'list' | 'readAll'>
   clock: Clock
 }
 
@@ -193,8 +193,15 @@ async function sendContents(deps: RestoreDeps, options: RestoreOptions): Promise
   for (let offset = 0; ; ) {
     const { needs, total } = await call('history.restore.needs', { offset })
     if (needs.length === 0 || offset + needs.length > maxEntries) return
-    for await (const pieces of messagesOf(piecesOf(deps, options, needs)))
-      await call('history.restore.write', { pieces })
+    // The next message is made while the agent writes the last one.
+    let sent: Promise<unknown> = Promise.resolve()
+    for await (const pieces of messagesOf(piecesOf(deps, options, needs))) {
+      await sent
+      sent = call('history.restore.write', { pieces })
+      // Awaited below.
+      sent.catch(() => {})
+    }
+    await sent
     offset += needs.length
     if (offset >= total) return
   }
@@ -209,12 +216,14 @@ async function* piecesOf(
   needs: readonly { content: string; path: string }[],
 ): AsyncGenerator<Piece> {
   const selection = selectionOf(paths)
-  for (const { content, path } of needs) {
-    const found = selection.has(path) ? await history.read(source, path) : null
-    if (!found) throw new Fault('conflict', 'The agent asks for a file that the record does not have.')
+  const refuse = () => new Fault('conflict', 'The agent asks for a file that the record does not have.')
+  if (!needs.every(({ path }) => selection.has(path))) throw refuse()
+  for await (const { item, pieces } of history.readAll(source, needs)) {
+    if (!pieces) throw refuse()
+    const { content } = item
     let offset = 0
     let held: Buffer | null = null
-    for await (const bytes of chunksOf(found)) {
+    for await (const bytes of chunksOf(pieces)) {
       if (held) {
         yield { content, offset, bytes: held, last: false }
         offset += held.length

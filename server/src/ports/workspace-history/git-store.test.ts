@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { HistoryEntry } from '@roost/contracts/link/history'
-import { changeTree, randomOf, readTree, type Tree } from '@roost/test-support/trees/random'
+import { changeTree, randomOf, readTree, type Tree, type TreeItem } from '@roost/test-support/trees/random'
 import { openGitStore } from './git-store.ts'
 import { type Draft, HistoryFull, InvalidTree, UnknownRecord, type WorkspaceHistory } from './port.ts'
 
@@ -127,6 +127,32 @@ const treeOf = (files: Record<string, string>): Tree => {
   return tree
 }
 const empty: Tree = new Map()
+
+test('many contents are read in order, and a caller may skip some of them', async () => {
+  await using t = await setUp()
+  const text = (content: string): TreeItem => ({ kind: 'file', mode: 0o644, content })
+  const tree: Tree = new Map([
+    ['a', text('one')],
+    ['large', text('x'.repeat(3_000_000))],
+    ['deep', { kind: 'folder', mode: 0o755, content: '' }],
+    ['deep/copy', text('one')],
+    ['empty', text('')],
+    ['link', { kind: 'link', mode: 0o777, content: 'deep' }],
+  ])
+  await record(t.store, 'one', 'r1', null, [new Map(), tree])
+  const paths = ['link', 'missing', 'large', 'deep', 'deep/copy', 'large', 'empty', 'a']
+  const items = paths.map((path, at) => ({ path, at }))
+  const id = { agent: 'one', record: 'r1' }
+  const found: (string | null)[] = []
+  for await (const { item, pieces } of t.store.readAll(id, items)) {
+    assert.equal(item.at, found.length)
+    found.push(item.path === 'large' && item.at === 2 ? 'skipped' : await textOf(pieces))
+  }
+  assert.deepEqual(found, ['deep', null, 'skipped', null, 'one', 'x'.repeat(3_000_000), '', 'one'])
+  const unknown = t.store.readAll({ agent: 'one', record: 'r2' }, items)
+  await assert.rejects(Array.fromAsync(unknown), UnknownRecord)
+  for await (const _ of t.store.readAll(id, items)) break
+})
 
 test('records of random trees read back byte-equal, each from the one before', async () => {
   await using t = await setUp()

@@ -132,6 +132,25 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       return once(content ?? Buffer.alloc(0))
     },
 
+    async *readAll(id, items) {
+      const folders = createFolders(objects, await requireTree(id))
+      const entries = await Promise.all(items.map(({ path }) => folders.entry(path)))
+      const names = entries.map((entry) => (entry && entry.kind !== 'folder' ? entry.content : null))
+      const contents = openContents(git)
+      try {
+        contents.ask(names.filter((name) => name !== null))
+        for (const [at, item] of items.entries()) {
+          const pieces = names[at] ? (await contents.next()).pieces : null
+          yield { item, pieces }
+          for await (const _ of pieces ?? []) {
+            // The caller did not need it.
+          }
+        }
+      } finally {
+        await contents.close()
+      }
+    },
+
     async *walk(id, { withContents }) {
       const contents = withContents ? openContents(git) : null
       try {

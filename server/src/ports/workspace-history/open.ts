@@ -17,6 +17,9 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     sizes: async (entries) => (await store()).sizes(entries),
     textDiff: async (before, after) => (await store()).textDiff(before, after),
     read: async (record, path) => (await store()).read(record, path),
+    async *readAll(record, items) {
+      yield* (await store()).readAll(record, items)
+    },
     async *walk(record, options) {
       yield* (await store()).walk(record, options)
     },

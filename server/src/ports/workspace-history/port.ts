@@ -24,6 +24,14 @@ export type WorkspaceHistory = {
   /** Content of a file or target of a link; null if the record has none at this path. */
   read(record: RecordId, path: string): Promise<AsyncIterable<Buffer> | null>
   /**
+   * As `read`, for many paths in their order, in a fraction of the time. The pieces of one are read completely, or not at
+   * all, before the next. Throws `UnknownRecord`.
+   */
+  readAll<T extends { path: string }>(
+    record: RecordId,
+    items: readonly T[],
+  ): AsyncIterable<{ item: T; pieces: AsyncIterable<Buffer> | null }>
+  /**
    * Every entry of a record but its root, folders before their content. With `withContents`, the size of a file or link
    * is known, and its bytes follow it. Throws `UnknownRecord`.
    */

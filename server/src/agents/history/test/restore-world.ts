@@ -132,9 +132,11 @@ export function createSnapshots() {
           content: kind === 'folder' ? `${record}/${path}` : digestOf(content),
         }))
     },
-    async read({ record }: RecordId, path: string): Promise<AsyncIterable<Buffer> | null> {
-      const item = records.get(record)?.get(path)
-      return item ? Readable.from([Buffer.from(item.content, 'latin1')]) : null
+    async *readAll<T extends { path: string }>({ record }: RecordId, items: readonly T[]) {
+      for (const item of items) {
+        const found = records.get(record)?.get(item.path)
+        yield { item, pieces: found ? Readable.from([Buffer.from(found.content, 'latin1')]) : null }
+      }
     },
   }
 }
