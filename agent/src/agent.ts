@@ -398,6 +398,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       ...(await readWorkspaceInfo(home)),
       runtime_version: version,
       workspace_initialized: isInitialized,
+      started_at: startedAt,
     }),
     checks,
     preCheck: async () =>

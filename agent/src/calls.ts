@@ -220,6 +220,7 @@ function historyCalls(history: CallDeps['history']): Pick<Handlers, HistoryCall>
         rulesOf(objectAt(message, 'rules')),
         listAt(message, 'bases').filter((base) => typeof base === 'string'),
         message.full === true,
+        numberAt(message, 'untouched_since'),
       ),
     'history.page': async (message) => (await history()).page(handle(message), count(message, 'offset')),
     'history.digest': async (message) => (await history()).digest(handle(message), places(message)),

@@ -21,7 +21,12 @@ import type { Changed, Mark, Writers } from './writers.ts'
 
 /** The platform's requests about the history of this workspace. There is one scan at a time. */
 export type History = {
-  scan(rules: HistoryRules, bases: readonly string[], isFull?: boolean): Promise<HistoryScanAnswer>
+  scan(
+    rules: HistoryRules,
+    bases: readonly string[],
+    isFull?: boolean,
+    untouchedSince?: number | null,
+  ): Promise<HistoryScanAnswer>
   page(handle: string, offset: number): HistoryPageAnswer
   digest(handle: string, at: readonly number[]): Promise<HistoryDigestAnswer>
   read(handle: string, at: readonly number[], offset: number): Promise<HistoryReadAnswer>
@@ -69,6 +74,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     rules: HistoryRules,
     bases: readonly string[],
     isFull: boolean,
+    untouchedSince: number | null,
   ): Promise<HistoryScanAnswer> {
     await close()
     writers.allowLogins(await mayLogIn())
@@ -81,7 +87,10 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
       if (changed !== 'nothing') writers.recorded(mark)
       return { handle: null, base: known.record, left_out: known.left_out }
     }
-    const scan = await scanner.scan(rules, bases, changed === 'hidden' ? 'hidden' : 'all')
+    const scan = await scanner.scan(rules, bases, {
+      extent: changed === 'hidden' ? 'hidden' : 'all',
+      untouchedSince,
+    })
     const left_out = { paths: scan.leftOut.paths.slice(0, maxLeftOutPaths), count: scan.leftOut.count }
     if (scan.base !== null && scan.gone.length + scan.came.length === 0) {
       // Stores the listing, because what is left out may differ.
@@ -200,8 +209,8 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
   }
 
   return {
-    scan(rules, bases, isFull = false) {
-      const next = listing.then(() => begin(rules, bases, isFull))
+    scan(rules, bases, isFull = false, untouchedSince = null) {
+      const next = listing.then(() => begin(rules, bases, isFull, untouchedSince))
       listing = next.catch(() => {})
       return next
     },

@@ -38,6 +38,8 @@ const limitMs = 10 * 60_000
 /** Smaller files may have no blocks of their own on some file systems. */
 const minSparseBytes = 64 * 1024
 const blockBytes = 512
+/** The kernel's clock ticks at least 100 times a second. */
+const tickMs = 20
 
 /** Lists the workspace as its owner. Throws `io_error` if it has too many entries or cannot be listed. */
 export async function listWorkspace(
@@ -86,6 +88,32 @@ export async function foldersOfInode(home: string, inode: bigint, identities: Id
   return found.toString(encoding).split('\0').slice(0, -1)
 }
 
+/** Paths of what has changed since then (milliseconds), also folders. */
+export async function listTouched(
+  home: string,
+  { patterns }: HistoryRules,
+  identities: Identities,
+  sinceMs: number,
+): Promise<Set<string>> {
+  const leftOut = [...platformTests(), ...patterns.map(testOf)]
+  const found = await find(
+    home,
+    // A file may get a time that is a tick of the kernel's clock in the past.
+    [
+      '-xdev',
+      ...any(leftOut),
+      '-prune',
+      '-o',
+      '-newerct',
+      `@${(sinceMs - tickMs) / 1000}`,
+      '-printf',
+      '%P\\0',
+    ],
+    identities,
+  )
+  return new Set(found.toString(encoding).split('\0').slice(0, -1))
+}
+
 async function find(home: string, expression: string[], identities: Identities): Promise<Buffer> {
   const script = 'cd "$1" && shift && exec find . "$@"'
   const all = ['-c', script, 'sh', home, ...expression]
@@ -116,11 +144,10 @@ async function find(home: string, expression: string[], identities: Identities):
 }
 
 function expressionOf({ patterns, max_file_bytes }: HistoryRules): string[] {
-  const any = (tests: string[][]) => ['(', ...tests.flatMap((test, at) => (at ? ['-o', ...test] : test)), ')']
   const leftOut = (reason: LeftOutReason) => ['-printf', `x ${reason} %P\\0`]
   const entry = '%y %m %U %s %b %C@ %i %P\\0'
   return [
-    ...[...any([...platformPaths, `${stagePrefix}*`].map((path) => ['-path', `./${path}`])), '-prune', '-o'],
+    ...[...any(platformTests()), '-prune', '-o'],
     ...(patterns.length === 0 ? [] : [...any(patterns.map(testOf)), '-prune', ...leftOut('rule'), '-o']),
     ...['-type', 'd', '(', '!', '-readable', '-o', '!', '-executable', ')', '-prune'],
     ...[...leftOut('unreadable'), '-o'],
@@ -137,6 +164,12 @@ function expressionOf({ patterns, max_file_bytes }: HistoryRules): string[] {
     ],
     ...leftOut('special'),
   ]
+}
+
+const any = (tests: string[][]) => ['(', ...tests.flatMap((test, at) => (at ? ['-o', ...test] : test)), ')']
+
+function platformTests(): string[][] {
+  return [...platformPaths, `${stagePrefix}*`].map((path) => ['-path', `./${path}`])
 }
 
 function testOf(pattern: string): string[] {

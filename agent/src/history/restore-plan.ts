@@ -76,8 +76,10 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
   const attributes: Attributes[] = []
 
   for await (const line of linesOf(listing)) {
-    const entry = parseLine(line, isOwners)
     const path = pathOfLine(line)
+    // Parsing takes much longer.
+    if (!target.concerns(path)) continue
+    const entry = parseLine(line, isOwners)
     if (!entry || isTooDeep(path)) {
       leftOut.add(path)
       continue
@@ -151,7 +153,7 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
   const itemOf = new Map<string, Item>()
   const blocked = new Set<string>()
   for await (const path of inPieces(target.paths())) {
-    if (settled.has(path) || above.get(path) === 'folder') continue
+    if (settled.has(path) || above.get(path) === 'folder' || !target.concerns(path)) continue
     const wanted = target.entry(path)
     if (!wanted) continue
     if (blocked.has(parentOf(path))) {

@@ -10,6 +10,8 @@ export type Target = {
   paths(): IterableIterator<string>
   entry(path: string): RestoreTarget | null
   isSelected(path: string): boolean
+  /** True for a selected path, what is in it, and the folders above it. */
+  concerns(path: string): boolean
   /** True for a path that the record left out, and for what is in it. */
   isLeftOut(path: string): boolean
 }
@@ -28,9 +30,13 @@ export function createTarget(selected: readonly string[]): Target {
   const entries = new Map<string, string>()
   const leftOut = new Set<string>()
   const selection = new Set(selected)
+  const above = new Set<string>()
   let size = 0
 
-  for (const path of selected) if (path !== '') check(path)
+  for (const path of selected) {
+    if (path !== '') check(path)
+    for (let each = parentOf(path); each !== ''; each = parentOf(each)) above.add(each)
+  }
 
   function count(path: string): void {
     size += entryBytes + path.length
@@ -58,6 +64,7 @@ export function createTarget(selected: readonly string[]): Target {
       return found === undefined ? null : unpacked(path, found)
     },
     isSelected: (path) => isIn(selection, path),
+    concerns: (path) => above.has(path) || isIn(selection, path),
     isLeftOut: (path) => leftOut.size > 0 && isIn(leftOut, path),
   }
 }

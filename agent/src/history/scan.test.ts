@@ -5,6 +5,7 @@ import {
   appendFileSync,
   chmodSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -103,6 +104,32 @@ test('an unchanged workspace is neither read nor reported, a changed file alone 
   assert.deepEqual(second.gone, [])
 })
 
+test('without a known base, files that are older than a time are marked, unless their folder is younger', async () => {
+  using t = setUp()
+  const at = (path: string) => join(t.home, path)
+  for (const folder of ['old/inner', 'moved', 'node_modules']) mkdirSync(at(folder), { recursive: true })
+  const paths = ['same', 'changed', 'old/file', 'old/inner/file', 'moved/file', '.hidden', 'node_modules/x']
+  for (const path of paths) writeFileSync(at(path), path)
+  symlinkSync('same', at('link'))
+  // A change in the tick before it counts as one after it.
+  const since = lstatSync(at('link')).ctimeMs + 50
+  do {
+    writeFileSync(at('changed'), 'changed')
+  } while (statSync(at('changed')).ctimeMs < since)
+  renameSync(at('moved'), at('old/moved'))
+  chmodSync(at('.hidden'), 0o600)
+  await using scan = await t.scanner.scan(defaultHistoryRules, [], { untouchedSince: since })
+  const marked = scan.came.filter(({ untouched }) => untouched).map(({ path }) => path)
+  assert.deepEqual(marked.sort(), ['link', 'same'])
+  renameSync(at('old/moved'), at('again'))
+  await scan.commit('one')
+  await using known = await t.scanner.scan(defaultHistoryRules, ['one'], { untouchedSince: since })
+  assert.deepEqual(
+    known.came.filter(({ untouched }) => untouched),
+    [],
+  )
+})
+
 test('everything counts as new when the platform has another record, or the index is damaged', async () => {
   using t = setUp()
   writeFileSync(join(t.home, 'a'), '1')
@@ -131,13 +158,13 @@ test('a scan of the hidden part finds its changes and keeps the rest of the inde
   writeFileSync(join(t.home, '.cli', 'new'), '')
   rmSync(join(t.home, '.rc'))
   const paths = (scan: Scan) => scan.came.map(({ path }) => path).sort()
-  await using hidden = await t.scanner.scan(defaultHistoryRules, ['one'], 'hidden')
+  await using hidden = await t.scanner.scan(defaultHistoryRules, ['one'], { extent: 'hidden' })
   assert.deepEqual([paths(hidden), hidden.gone], [['..odd/b', '.cli/new', '.cli/sessions/a'], ['.rc']])
   await hidden.commit('two')
   await using all = await t.scanner.scan(defaultHistoryRules, ['two'])
   assert.deepEqual([paths(all), all.gone], [['d', 'folder/.cli/c'], []])
   // Without an index of the record, everything is scanned.
-  await using other = await t.scanner.scan(defaultHistoryRules, ['three'], 'hidden')
+  await using other = await t.scanner.scan(defaultHistoryRules, ['three'], { extent: 'hidden' })
   assert.equal(other.base, null)
   assert.ok(paths(other).includes('d'))
 })

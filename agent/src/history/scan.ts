@@ -19,6 +19,7 @@ import {
   type Listing,
   listHidden,
   listParts,
+  listTouched,
   markDoubtful,
   parseLine,
   pathOfLine,
@@ -28,9 +29,14 @@ import {
 export type Scanner = {
   /**
    * `bases` are records that the platform has of this agent. If the index belongs to none of them, everything counts as
-   * new. `hidden`: only the hidden part of the workspace may differ from the index.
+   * new, and files that did not change since `untouchedSince` (milliseconds) are marked. `hidden`: only the hidden part of
+   * the workspace may differ from the index.
    */
-  scan(rules: HistoryRules, bases: readonly string[], extent?: 'all' | 'hidden'): Promise<Scan>
+  scan(
+    rules: HistoryRules,
+    bases: readonly string[],
+    options?: { extent?: 'all' | 'hidden'; untouchedSince?: number | null },
+  ): Promise<Scan>
   /** True if the hidden part of the workspace is as in the record, made by the same rules. False may mean unknown. */
   isHiddenAsIn(record: string, rules: HistoryRules): Promise<boolean>
 }
@@ -76,7 +82,7 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
       if (last?.record !== record) return false
       return last.hidden.equals(await listHidden(home, rules, identities))
     },
-    async scan(rules, bases, extent = 'all') {
+    async scan(rules, bases, { extent = 'all', untouchedSince = null } = {}) {
       const beganAt = BigInt(Math.floor(clock.now())) * 1_000_000n
       const index = bases.length === 0 ? null : await readIndex(file)
       const known = index && bases.includes(index.record) ? index : null
@@ -95,6 +101,9 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
       const unsettled = new Set<string>()
       for (const { path, changed } of listed.values()) if (changed >= beganAt - tickNs) unsettled.add(path)
       const earlier = earlierPaths(gone)
+      // After the listing, so that what changes in between counts as touched.
+      const touched =
+        known || untouchedSince === null ? null : await listTouched(home, rules, identities, untouchedSince)
       const opened = openBeneath(home)
       const content = (entry: HistoryEntry) => read(opened, { listed, unsettled, clock }, entry)
       return {
@@ -103,7 +112,7 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
           .filter((line) => !line.startsWith('x '))
           .map(pathOfLine)
           .filter((path) => !listed.has(path)),
-        came: [...listed.values()].map((entry) => toEntry(entry, earlier)),
+        came: [...listed.values()].map((entry) => toEntry(entry, earlier, touched)),
         leftOut: leftOutOf(listing),
         content,
         digest: (entry) => digestOf(entry, content(entry)),
@@ -124,9 +133,21 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
 function toEntry(
   { path, kind, mode, owner, size, sparse, inode }: Listed,
   earlier: ReadonlyMap<string, string>,
+  touched: ReadonlySet<string> | null,
 ): ScannedEntry {
   const from = kind === 'file' ? earlier.get(`${inode} ${size}`) : undefined
-  return { path, kind, mode, owner, size, sparse, ...(from === undefined ? {} : { from }) }
+  return {
+    ...{ path, kind, mode, owner, size, sparse },
+    ...(from === undefined ? {} : { from }),
+    ...(touched && kind !== 'folder' && isUntouched(touched, path) ? { untouched: true } : {}),
+  }
+}
+
+/** A folder that was moved here brings files with old times. */
+function isUntouched(touched: ReadonlySet<string>, path: string): boolean {
+  for (let each = path; each !== ''; each = each.slice(0, Math.max(0, each.lastIndexOf('/'))))
+    if (touched.has(each)) return false
+  return true
 }
 
 /** Files of the base that moved or changed, by inode and size. */

@@ -34,6 +34,7 @@ export const historyAnswerSchemas = {
           size: Count,
           sparse: z.boolean(),
           from: Path.optional(),
+          untouched: z.literal(true).optional(),
         }),
       )
       .max(historyPageEntries),

@@ -75,6 +75,8 @@ export type HistoryScan = {
   bases: readonly string[]
   /** Nothing is assumed about waiting CLIs: what a restore or a fork replaces must be in the record. */
   full?: boolean
+  /** Without a known base, files that are older than this are marked. Milliseconds, by the clock of the agent's machine. */
+  untouched_since?: number
 }
 export type HistoryScanAnswer = {
   /** Null: nothing differs from the base. */
@@ -90,6 +92,8 @@ export type HistoryPageAnswer = { gone: string[]; came: ScannedEntry[] }
 export type ScannedEntry = HistoryEntry & {
   /** Path of the base that probably has the same content; absent without one. */
   from?: string | undefined
+  /** Neither the file nor a folder above it, except the root, has changed since `untouched_since`. */
+  untouched?: true | undefined
 }
 /**
  * Asks for the SHA-256 of the contents of entries, as git names it. `at` counts entries that came. The answer may end

@@ -262,6 +262,8 @@ export type InfoAnswer = {
   metrics_json: string | null
   runtime_version: string | null
   workspace_initialized: boolean
+  /** When the program started, by the clock of its machine. Earlier programs do not say it. */
+  started_at?: string | undefined
 }
 /**
  * Runs `~/.roost/pre-check`, if present and executable, without arguments in the home directory. Limited to

@@ -45,7 +45,7 @@ export type ForksDeps = {
   ask: CallAgent
   disk: Pick<Disk, 'quotaFor'>
   egress: Pick<EgressService, 'refuseUnenforceable'>
-  history: Pick<AgentHistory, 'make' | 'fill' | 'isOn'>
+  history: Pick<AgentHistory, 'make' | 'omissions' | 'fill' | 'isOn'>
   bases: Pick<Bases, 'startFrom'>
   hooks: Pick<AgentHooks, 'forked'>
   agentManagement: Pick<AgentManagement, 'create'>
@@ -132,11 +132,11 @@ export function createForks(deps: ForksDeps): ForkService {
   }
 
   /** The first record of the fork. Its runs are recorded without it too. */
-  async function recordFork(fork: Agent, record: RecordRow): Promise<void> {
+  async function recordFork(fork: Agent, record: RecordRow, untouchedSince: number | null): Promise<void> {
     try {
       if (!(await history.isOn(fork.id))) return
       const { signal } = closing
-      await history.make(fork.id, { reason: () => 'fork', sourceId: record.id, signal })
+      await history.make(fork.id, { reason: () => 'fork', sourceId: record.id, untouchedSince, signal })
     } catch (error) {
       if (!closing.signal.aborted)
         log.warn({ err: error, agent: fork.name }, 'the workspace of a fork was not recorded')
@@ -151,7 +151,9 @@ export function createForks(deps: ForksDeps): ForkService {
       if (source.egress_mode === 'enforce') await deps.egress.refuseUnenforceable()
       const { warnings } = plan
       let point: RecordRow | null = null
+      let omitted: Promise<ReadonlySet<string>> | null = null
       let isComplete = false
+      let startedAt: number | null = null
 
       const created = await deps.agentManagement.create(caller, plan.body, claim, {
         columns: plan.columns,
@@ -159,19 +161,23 @@ export function createForks(deps: ForksDeps): ForkService {
           const { record, warnings: found } = await pointOf(source, request.from)
           point = record
           warnings.push(...found, ...(await warningsOf(source, record)))
+          // Read while the container starts.
+          omitted = history.omissions(record, (path) => isTaken(path, request.with_credentials))
+          // Awaited by the fill.
+          omitted.catch(() => {})
           const base = { agentId: record.agent_id, record: record.id }
           isComplete = (await deps.bases.startFrom(base, fork)) === 'layered'
         },
         async fill(fork) {
-          if (!point) throw new Error('A fork has no record.')
+          if (!point || !omitted) throw new Error('A fork has no record.')
           const running = { ...fork, status: 'running' as const }
           // Waits until the program has initialized the workspace.
-          await ask(running, 'info', {})
+          const { started_at } = await ask(running, 'info', {})
+          startedAt = started_at === undefined ? null : Date.parse(started_at)
           const filled = await history.fill({
             agentId: fork.id,
             record: point,
-            isComplete,
-            isTaken: (path) => isTaken(path, request.with_credentials),
+            ...{ omitted, isComplete },
           })
           warnings.push(...filledWarnings(filled))
           // The entry of the platform's own tools in `.mcp.json` is that of the source.
@@ -190,7 +196,10 @@ export function createForks(deps: ForksDeps): ForkService {
           })
           tx.onCommitted(() => {
             deps.linkConnected(fork.id)
-            const recording = recordFork(fork, record).finally(() => recordings.delete(recording))
+            const untouchedSince = isComplete ? startedAt : null
+            const recording = recordFork(fork, record, untouchedSince).finally(() =>
+              recordings.delete(recording),
+            )
             recordings.add(recording)
           })
           return facts

@@ -14,12 +14,9 @@ export type FillRequest = {
   /** A running agent that nobody uses yet. */
   agentId: string
   record: RecordRow
-  /**
-   * Decides by the path in the workspace. A folder that is not taken is left out with its content, and a file with all
-   * copies of it.
-   */
-  isTaken(path: string): boolean
-  /** The workspace has the whole record already: what is not taken is deleted. */
+  /** Of `omissionsFor` this record. */
+  omitted: Promise<ReadonlySet<string>>
+  /** The workspace has the whole record already: what is left out is deleted. */
   isComplete: boolean
 }
 
@@ -35,16 +32,30 @@ export type Filled = {
 const maxNamed = 20
 
 /**
+ * Paths of a record that are left out of a workspace. `isTaken` decides by the path in the workspace: a folder that is
+ * not taken is left out with its content, and a file with all copies of it. Throws `UnknownRecord`.
+ */
+export function omissionsFor(
+  history: WorkspaceHistory,
+  record: RecordRow,
+  isTaken: (path: string) => boolean,
+): Promise<ReadonlySet<string>> {
+  return omissionsOf(history, sourceOf(record), isTaken)
+}
+
+const sourceOf = ({ agent_id, id }: RecordRow) => ({ agent: storeName(agent_id), record: id })
+
+/**
  * Fills the workspace of a new agent with a record, which may be another agent's. Throws `record_not_found` if retention
  * removes the record meanwhile.
  */
 export async function fillWorkspace(
   { link, history, clock }: { link: Pick<AgentLink, 'call'>; history: WorkspaceHistory; clock: Clock },
-  { agentId, record, isTaken, isComplete }: FillRequest,
+  { agentId, record, omitted: coming, isComplete }: FillRequest,
 ): Promise<Filled> {
-  const source = { agent: storeName(record.agent_id), record: record.id }
+  const source = sourceOf(record)
   try {
-    const omitted = await omissionsOf(history, source, isTaken)
+    const omitted = await coming
     const filled = { omitted: [...omitted].slice(0, maxNamed).map(textOf), omittedCount: omitted.size }
     if (isComplete && omitted.size === 0) return { ...filled, conflicts: [], conflictCount: 0 }
     const taken: Pick<WorkspaceHistory, 'list' | 'readAll'> = {

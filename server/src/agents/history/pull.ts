@@ -33,6 +33,8 @@ export type AssumedBase = {
   paths(): AsyncIterable<string>
   /** Contents of the base at these paths are not used. */
   isWithheld(path: string): boolean
+  /** The workspace was created with the base, so files that the agent calls untouched are not compared. */
+  isOrigin: boolean
 }
 
 /** Each entry takes memory until its record is stored. */
@@ -83,6 +85,12 @@ async function keepEqual(options: PullOptions, files: Map<number, ScannedEntry>)
   const mayEqual = ({ path, size }: ScannedEntry) =>
     base === 'compared' ? size >= minDigestBytes : !base.isWithheld(path)
   let asked = [...files].filter(([, entry]) => mayEqual(entry))
+  if (base !== 'compared' && base.isOrigin) {
+    const untouched = asked.filter(([, entry]) => entry.untouched)
+    const isKept = await draft.keepUntouched(untouched.map(([, entry]) => entry))
+    for (const [index, [place]] of untouched.entries()) if (isKept[index]) files.delete(place)
+    asked = asked.filter(([place]) => files.has(place))
+  }
   while (asked.length > 0) {
     const at = asked.slice(0, historyReadFiles).map(([index]) => index)
     const { digests } = await callOf(options)('history.digest', { handle, at })

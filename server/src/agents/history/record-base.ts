@@ -14,16 +14,17 @@ export type Base = {
 
 /**
  * The record that the workspace probably equals, for an agent that knows none: its own latest one, or that of a new fork.
- * Null without one.
+ * Null without one. `isOrigin`: the volume was created with the record of the fork.
  */
 export async function assumedBaseOf(
   history: Pick<WorkspaceHistory, 'walk' | 'sizes'>,
   agent: Pick<Agent, 'id' | 'forked_from'>,
-  { latest, lost }: { latest: string | null; lost: readonly string[] },
+  { latest, lost, isOrigin }: { latest: string | null; lost: readonly string[]; isOrigin: boolean },
 ): Promise<Base | null> {
   if (latest !== null) {
     const record = { agent: storeName(agent.id), record: latest }
-    return { record, assumed: { paths: () => pathsOf(history, record), isWithheld: () => false } }
+    const paths = () => pathsOf(history, record)
+    return { record, assumed: { paths, isWithheld: () => false, isOrigin: false } }
   }
   const origin = agent.forked_from
   if (!origin || lost.includes(origin.record_id)) return null
@@ -33,7 +34,11 @@ export async function assumedBaseOf(
     const withheld = await omissionsOf(history, record, (path) => isPortable(path, false))
     return {
       record,
-      assumed: { paths: () => pathsOf(history, record), isWithheld: (path) => isBelow(withheld, path) },
+      assumed: {
+        paths: () => pathsOf(history, record),
+        isWithheld: (path) => isBelow(withheld, path),
+        isOrigin,
+      },
     }
   } catch (error) {
     // Retention may have removed it.

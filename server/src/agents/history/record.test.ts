@@ -211,6 +211,37 @@ test('the first record of a fork takes from the source what is equal, but no cre
   await t.history.make(id, afterRun)
 })
 
+test('of a fork that was created with its source, only what changed since is compared', async () => {
+  await using t = await openWorld()
+  const { world } = t
+  const secret = 'KEY=canary'
+  for (const [name, content] of Object.entries({ a: 'a', b: 'b', c: 'c', '.env': secret }))
+    t.write(name, content)
+  const source = (await t.history.make(t.id, onDemand)).record
+  await world.request(t.key, 'POST', '/api/agents', { name: 'fork' })
+  const { id } = await world.row('fork')
+  const origin = { agent_id: t.id, agent_name: 'ada', record_id: source.id, record_at: source.created_at }
+  await agentStore(world.db).update(id, { forked_from: JSON.stringify(origin) })
+  // "b" shows that it is not read; "c" cannot be what the source has.
+  const files = { a: 'a', b: 'B', c: 'longer', '.env': secret }
+  const asked = async (untouchedSince?: number) => {
+    await using fork = linkWorkspace(world.link, id)
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(fork.home, name), content)
+    fork.wrote()
+    const before = world.link.calls.length
+    const request = { reason: () => 'fork' as const, sourceId: source.id, untouchedSince }
+    const { record } = await t.history.make(id, request)
+    const calls = world.link.calls.slice(before).filter((call) => call.t !== 'history.page')
+    return { tree: await treeOf(world, id, record.id), names: calls.map((call) => call.t.slice(8)) }
+  }
+  const later = Date.now() + 60_000
+  const first = await asked(later)
+  assert.deepEqual(first.tree, { ...files, b: 'b' })
+  assert.deepEqual(first.names, ['scan', 'digest', 'read', 'commit', 'close'])
+  // From then on the fork has a record of its own.
+  assert.deepEqual((await asked(later)).tree, files)
+})
+
 test('a fork without its source, or above its quota, is recorded by the same rules as any agent', async () => {
   await using t = await openWorld({ historyQuota: 60_000 })
   const { world } = t
@@ -366,6 +397,7 @@ test('a scan without an end is given up', async () => {
       pulled += 1
     },
     keep: async () => false,
+    keepUntouched: async () => [],
     put: async () => {},
     [Symbol.asyncDispose]: async () => {},
   }

@@ -40,6 +40,11 @@ export type RecordRequest = {
   reason(): RecordReason
   /** The record that the workspace was filled from, by a restore or a fork. */
   sourceId?: string
+  /**
+   * Of a fork whose volume was created with the record: the start of its program, in milliseconds of its machine's clock.
+   * Its older files are not compared.
+   */
+  untouchedSince?: number | null
   /** Without any change, the latest record is returned whatever the reason is. */
   mayShare?: boolean
   /** Account that asked for it. */
@@ -87,10 +92,15 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     ])
     const known = recent.map(({ id }) => id).filter((id) => !lost.includes(id))
     const [latest = null] = recent
+    const { untouchedSince } = request
+    const isOrigin = latest === null && typeof untouchedSince === 'number'
     const scan = await link.call(
       agentId,
       'history.scan',
-      { rules, bases: known, full: !isAroundRun(request) },
+      {
+        ...{ rules, bases: known, full: !isAroundRun(request) },
+        ...(isOrigin && { untouched_since: untouchedSince }),
+      },
       { signal, timeoutSeconds: scanSeconds },
     )
     if (scan.base !== null ? !known.includes(scan.base) : scan.handle === null)
@@ -100,7 +110,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
       return { record: latest, isNew: false }
     let base: Base | null = null
     try {
-      base = await baseOf(agentId, scan.base, { latest: known[0] ?? null, lost })
+      base = await baseOf(agentId, scan.base, { latest: known[0] ?? null, lost, isOrigin })
       const opened = await openDraft(agentId, base)
       if (opened)
         return await fill(opened, {

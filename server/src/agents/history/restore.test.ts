@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { changeTree, randomOf, readTree, type Tree } from '@roost/test-support/trees/random'
 import { Fault } from '../../kit/fault.ts'
 import { LinkDown } from '../../ports/agent-link/port.ts'
-import { fillWorkspace } from './fill.ts'
+import { fillWorkspace, omissionsFor } from './fill.ts'
 import { applyRestore, previewRestore, type RestoreDeps, RestoreUnsettled, restoreEnd } from './restore.ts'
 import { targetOf } from './restore-target.ts'
 import { storeName } from './rules.ts'
@@ -191,7 +191,10 @@ for (const isComplete of [false, true])
     await assert.rejects(
       fillWorkspace(
         { link, history: world.store, clock: fork.deps.clock },
-        { agentId: 'fork', record: row, isTaken: (path) => path !== 'secret', isComplete },
+        {
+          ...{ agentId: 'fork', record: row, isComplete },
+          omitted: omissionsFor(world.store, row, (path) => path !== 'secret'),
+        },
       ),
       (error) => error instanceof Fault && error.code === 'conflict',
     )

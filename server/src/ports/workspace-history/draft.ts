@@ -257,6 +257,21 @@ export function openDraft({
       return true
     },
 
+    async keepUntouched(entries) {
+      const contents = await Promise.all(
+        entries.map(async ({ path, kind, size }) => {
+          const known = await stored.entry(path)
+          if (!known || known.kind !== kind || known.kind === 'folder') return null
+          return (await objects.find(known.content))?.size === size ? known.content : null
+        }),
+      )
+      for (const [at, entry] of entries.entries()) {
+        const content = contents[at] ?? null
+        if (content !== null && !(await isUnchanged(entry, content))) await place(entry, content)
+      }
+      return contents.map((content) => content !== null)
+    },
+
     async put(entry, content) {
       if (entry.kind === 'folder') throw new InvalidTree(entry.path)
       segmentsOf(entry.path)

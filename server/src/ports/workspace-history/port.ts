@@ -100,6 +100,8 @@ export type Draft = {
    * not: then the content must be sent. The name of an object alone never gives access to it.
    */
   keep(entry: HistoryEntry, objectName: string, from: string): Promise<boolean>
+  /** As `keep`, with what the base has at the path of each entry, if its size is that of the entry. */
+  keepUntouched(entries: readonly HistoryEntry[]): Promise<boolean[]>
   /** Stores content. Content and names together are at most `maxBytes` of the draft; more throws `HistoryFull`. */
   put(entry: HistoryEntry, content: AsyncIterable<Buffer>): Promise<void>
   /** Makes the record visible, complete or not at all. Throws if it exists. `isChanged`: it differs from the base. */

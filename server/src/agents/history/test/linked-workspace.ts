@@ -54,7 +54,8 @@ export function linkWorkspace(
   })
   const answers: FakeAnswers = {
     ...(createRestoreCalls(async () => restores) as unknown as FakeAnswers),
-    'history.scan': ({ rules, bases, full }) => history.scan(rules, bases, full),
+    'history.scan': ({ rules, bases, full, untouched_since }) =>
+      history.scan(rules, bases, full, untouched_since),
     'history.page': async ({ handle, offset }) => history.page(handle, offset),
     'history.digest': ({ handle, at }) => history.digest(handle, at),
     'history.read': ({ handle, at, offset }) => history.read(handle, at, offset),
