@@ -137,7 +137,7 @@ async function measure(): Promise<void> {
     limit: '≤ 1.2',
     ok: grown[0] <= 1.2,
   })
-  // Without a record of its own, the peer would restore other contents.
+  // Both restore the same contents.
   await recordOurs()
   await recordPeer()
   await measureRestores({

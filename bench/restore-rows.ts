@@ -44,7 +44,7 @@ export async function measureRestores(options: RestoreRows): Promise<void> {
     onChanged() {},
   })
   const calls = createRestoreCalls(async () => restores)
-  /** Passes the platform's requests on as the link does, without the link. */
+  /** Hands requests to the program directly, as JSON like the link. */
   const call = async (_agentId: string, t: keyof typeof calls, request: object) =>
     calls[t](JSON.parse(JSON.stringify(request)))
   const link = { call } as unknown as Pick<AgentLink, 'call'>
@@ -65,7 +65,7 @@ export async function measureRestores(options: RestoreRows): Promise<void> {
 
   async function peer(): Promise<void> {
     await run('git', ['--git-dir', shadow, '--work-tree', home, 'checkout', '-q', '-f', 'HEAD', '--', '.'])
-    // A restore is durable when it has ended.
+    // Ours is on the disk when it ends.
     await run('sync', ['-f', home])
   }
 

@@ -36,7 +36,7 @@ import { createOwnersFiles } from './principals/owners-files.ts'
 import { createPlaces, type TurnPlace } from './principals/places.ts'
 import { createSharing } from './principals/sharing.ts'
 import { openUids, type Uids, uidsFile } from './principals/uids.ts'
-import { migrateSpool, migrateState, prepareVolume, volumeOf } from './principals/volume.ts'
+import { firstStartOf, migrateSpool, migrateState, prepareVolume, volumeOf } from './principals/volume.ts'
 import { childEnvironment } from './processes/environment.ts'
 import { createIdentities, joinGroups, readIdentityFacts } from './processes/identity.ts'
 import { memoryUsedMb } from './processes/memory.ts'
@@ -98,6 +98,8 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const identities = createIdentities(readIdentityFacts(owner))
   const volume = volumeOf(config.volume)
   await prepareVolume(volume)
+  // Before anything is written to the workspace.
+  const firstStart = await firstStartOf(volume)
   const fence =
     config.fence &&
     (await raiseFence({
@@ -398,7 +400,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       ...(await readWorkspaceInfo(home)),
       runtime_version: version,
       workspace_initialized: isInitialized,
-      started_at: startedAt,
+      first_start_ms: firstStart,
     }),
     checks,
     preCheck: async () =>

@@ -94,8 +94,11 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     const left_out = { paths: scan.leftOut.paths.slice(0, maxLeftOutPaths), count: scan.leftOut.count }
     if (scan.base !== null && scan.gone.length + scan.came.length === 0) {
       // Stores the listing, because what is left out may differ.
-      await scan.commit(scan.base)
-      scan[Symbol.dispose]()
+      try {
+        await scan.commit(scan.base)
+      } finally {
+        scan[Symbol.dispose]()
+      }
       writers.recorded(mark)
       last = { record: scan.base, rules: text, left_out }
       return { handle: null, base: scan.base, left_out }

@@ -38,8 +38,6 @@ const limitMs = 10 * 60_000
 /** Smaller files may have no blocks of their own on some file systems. */
 const minSparseBytes = 64 * 1024
 const blockBytes = 512
-/** The kernel's clock ticks at least 100 times a second. */
-const tickMs = 20
 
 /** Lists the workspace as its owner. Throws `io_error` if it has too many entries or cannot be listed. */
 export async function listWorkspace(
@@ -88,29 +86,17 @@ export async function foldersOfInode(home: string, inode: bigint, identities: Id
   return found.toString(encoding).split('\0').slice(0, -1)
 }
 
-/** Paths of what has changed since then (milliseconds), also folders. */
-export async function listTouched(
+/** Paths of the folders that have not changed since `sinceNs`, which is in nanoseconds since 1970. */
+export async function listSteadyFolders(
   home: string,
   { patterns }: HistoryRules,
   identities: Identities,
-  sinceMs: number,
+  sinceNs: bigint,
 ): Promise<Set<string>> {
   const leftOut = [...platformTests(), ...patterns.map(testOf)]
-  const found = await find(
-    home,
-    // A file may get a time that is a tick of the kernel's clock in the past.
-    [
-      '-xdev',
-      ...any(leftOut),
-      '-prune',
-      '-o',
-      '-newerct',
-      `@${(sinceMs - tickMs) / 1000}`,
-      '-printf',
-      '%P\\0',
-    ],
-    identities,
-  )
+  const since = `@${sinceNs / 1_000_000_000n}.${String(sinceNs % 1_000_000_000n).padStart(9, '0')}`
+  const steady = ['-type', 'd', '!', '-newerct', since, '-printf', '%P\\0']
+  const found = await find(home, ['-xdev', ...any(leftOut), '-prune', '-o', ...steady], identities)
   return new Set(found.toString(encoding).split('\0').slice(0, -1))
 }
 
@@ -195,6 +181,10 @@ export function parseLine(line: string, isOwners: (uid: number) => boolean): Lis
     inode: BigInt(inode),
     changed: BigInt(seconds) * 1_000_000_000n + BigInt(part.slice(0, 9).padEnd(9, '0')),
   }
+}
+
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
 /** Path of a line of any kind. */

@@ -6,8 +6,8 @@ import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { type Beneath, readDescriptor } from './beneath.ts'
 import { compareListings } from './compare.ts'
 import type { Index } from './index-file.ts'
-import { encoding, type Listed, type Listing, parseLine, pathOfLine } from './listing.ts'
-import { parentOf, type Target } from './restore-target.ts'
+import { encoding, type Listed, type Listing, parentOf, parseLine, pathOfLine } from './listing.ts'
+import type { Target } from './restore-target.ts'
 
 /**
  * `open` gives the owner the right to change a folder's content. `place` moves the staged item of this number to its
@@ -77,7 +77,7 @@ export async function planRestore(deps: PlanDeps): Promise<Plan> {
 
   for await (const line of linesOf(listing)) {
     const path = pathOfLine(line)
-    // Parsing takes much longer.
+    // Parsing a line takes much longer than finding its path.
     if (!target.concerns(path)) continue
     const entry = parseLine(line, isOwners)
     if (!entry || isTooDeep(path)) {

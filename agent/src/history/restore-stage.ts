@@ -17,10 +17,11 @@ import {
   type Stats,
   symlinkSync,
   unlinkSync,
-  writeSync,
+  write as writeWithCallback,
 } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
+import type { Clock } from '../kit/clock.ts'
+import { createPauses } from '../kit/pauses.ts'
 import { LinkFault } from '../link/link.ts'
 import { type Identities, programId } from '../processes/identity.ts'
 import { type Beneath, beneathOf, readDescriptor } from './beneath.ts'
@@ -35,17 +36,15 @@ export type Stage = {
   inode: bigint
   beneath: Beneath
   /** Adds a piece to a content. */
-  write(content: string, offset: number, bytes: Buffer, last: boolean): void
+  write(content: string, offset: number, bytes: Buffer, last: boolean): Promise<void>
   isComplete(content: string): boolean
   /** Creates the items from the contents, with everything but the attributes that come last. Returns their inodes. */
   arrange(items: readonly Item[]): Promise<string[]>
   close(): void
 }
 
-export type StageDeps = { home: Beneath; identities: Identities }
+export type StageDeps = { home: Beneath; identities: Identities; clock: Pick<Clock, 'elapsed'> }
 
-/** Entries that are created without a pause: calls of the platform wait meanwhile. */
-const entriesAtOnce = 50
 /** Runs may write here, and nothing here is recorded or exported. */
 const usualParent = '.roost'
 const blockBytes = 4096
@@ -69,7 +68,7 @@ export function newStagePath(home: Beneath): string {
 
 /** `sparse`: contents that are stored with holes. */
 export function createStage(
-  { home, identities }: StageDeps,
+  { home, identities, clock }: StageDeps,
   path: string,
   sparse: ReadonlySet<string>,
 ): Stage {
@@ -91,18 +90,18 @@ export function createStage(
   let writing: { content: string; file: number; size: number } | null = null
 
   async function create({ kind, content, mode, uid, sparse }: Placed, path: string, isLastUse: boolean) {
-    const place = beneath.place(path)
     if (kind === 'folder') {
-      mkdirSync(place, 0o700)
+      mkdirSync(beneath.place(path), 0o700)
       return
     }
+    if (kind === 'link') symlinkSync(readFileSync(contentPath(content)), beneath.place(path))
+    else if (isLastUse) renameSync(contentPath(content), beneath.place(path))
+    else await copyContent(contentPath(content), beneath.place(path), sparse)
+    const place = beneath.place(path)
     if (kind === 'link') {
-      symlinkSync(readFileSync(contentPath(content)), place)
       give(place, uid)
       return
     }
-    if (isLastUse) renameSync(contentPath(content), place)
-    else await copyContent(contentPath(content), place, sparse)
     // Another user's file loses its special bits.
     if (uid === null) give(place, uid)
     chmodSync(place, mode)
@@ -118,12 +117,12 @@ export function createStage(
   return {
     inode: ino,
     beneath,
-    write(content, offset, bytes, last) {
+    async write(content, offset, bytes, last) {
       if (offset === 0 && !writing && !complete.has(content))
         writing = { content, file: openSync(contentPath(content), newFile, 0o600), size: 0 }
       if (writing?.content !== content || writing.size !== offset)
         throw new LinkFault('invalid_message', 'The piece does not continue its content.')
-      writeAt(writing.file, offset, bytes, sparse.has(content))
+      await writeAt(writing.file, offset, bytes, sparse.has(content))
       writing.size += bytes.length
       if (!last) return
       const { file, size } = writing
@@ -138,20 +137,20 @@ export function createStage(
       for (const item of items)
         for (const { content } of item) uses.set(content, (uses.get(content) ?? 0) + 1)
       const inodes: string[] = []
-      let created = 0
+      const pause = createPauses(clock)
       for (const [index, item] of items.entries()) {
         const start = item[0]?.path.length ?? 0
         const at = (path: string) => `${stagedItem(index)}${path.slice(start)}`
         for (const placed of item) {
           const left = (uses.get(placed.content) ?? 1) - 1
           uses.set(placed.content, left)
-          if (created % entriesAtOnce === 0) await setImmediate()
-          created += 1
+          await pause()
           await create(placed, at(placed.path), left === 0)
         }
         // Content before its folder.
         for (const placed of item.toReversed()) {
           if (placed.kind !== 'folder') continue
+          await pause()
           const { path, mode, uid } = placed
           const isLater = path.length === start && isFinishedLater(placed)
           const place = beneath.place(at(path))
@@ -213,12 +212,13 @@ function openIfThere(home: Beneath, path: string): number | null {
  * Deletes a stage with everything in it, whatever its modes and owners are. Anything else in its place stays, unless it
  * is an empty folder.
  */
-export async function removeStage(home: Beneath, path: string): Promise<void> {
+export async function removeStage(home: Beneath, path: string, clock: Pick<Clock, 'elapsed'>): Promise<void> {
   try {
     const root = home.folder(path)
     using beneath = beneathOf(root)
     const names = isStage(fstatSync(root)) ? readdirSync(`/proc/self/fd/${root}`, { encoding }) : []
-    for (const name of names) await removeTree(beneath, name)
+    const pause = createPauses(clock)
+    for (const name of names) await removeTree(beneath, name, pause)
     rmdirSync(home.place(path))
   } catch (error) {
     if (!hasCode(error, ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENOTEMPTY'])) throw error
@@ -230,19 +230,17 @@ function isStage({ uid }: Stats): boolean {
   return uid === programId || (process.getuid?.() === process.geteuid?.() && uid === process.geteuid?.())
 }
 
-async function removeTree(beneath: Beneath, path: string): Promise<void> {
-  if (!isOpenedFolder(beneath, path)) return unlinkSync(beneath.place(path))
+async function removeTree(beneath: Beneath, path: string, pause: () => Promise<void>): Promise<void> {
+  await pause()
+  if (!openUpFolder(beneath, path)) return unlinkSync(beneath.place(path))
   const names = readdirSync(beneath.place(path), { encoding })
-  for (const [at, name] of names.entries()) {
-    if (at % entriesAtOnce === 0) await setImmediate()
-    await removeTree(beneath, `${path}/${name}`)
-  }
+  for (const name of names) await removeTree(beneath, `${path}/${name}`, pause)
   beneath.forget()
   rmdirSync(beneath.place(path))
 }
 
-/** Gives this program every right to a folder. Returns false for anything else. */
-function isOpenedFolder(beneath: Beneath, path: string): boolean {
+/** Gives this program every right to a folder. Returns false if the entry is none. */
+function openUpFolder(beneath: Beneath, path: string): boolean {
   const entry = beneath.entry(path)
   try {
     const found = fstatSync(entry)
@@ -267,7 +265,7 @@ async function copyContent(source: string, place: Buffer, isSparse: boolean): Pr
     for (;;) {
       const { bytesRead } = await readDescriptor(from, buffer, 0, buffer.length, offset)
       if (bytesRead === 0) break
-      writeAt(to, offset, buffer.subarray(0, bytesRead), isSparse)
+      await writeAt(to, offset, buffer.subarray(0, bytesRead), isSparse)
       offset += bytesRead
     }
     ftruncateSync(to, offset)
@@ -278,14 +276,23 @@ async function copyContent(source: string, place: Buffer, isSparse: boolean): Pr
 }
 
 /** With `isSparse`, blocks of zeros become holes; the file gets its length at the end. */
-function writeAt(file: number, offset: number, bytes: Buffer, isSparse: boolean): void {
+async function writeAt(file: number, offset: number, bytes: Buffer, isSparse: boolean): Promise<void> {
   for (let at = 0; at < bytes.length; ) {
     let end = isSparse ? at : bytes.length
     while (end < bytes.length && !isZero(bytes, end)) end += blockBytes
     end = Math.min(end, bytes.length)
-    while (at < end) at += writeSync(file, bytes, at, end - at, offset + at)
+    while (at < end) at += await writeDescriptor(file, bytes.subarray(at, end), offset + at)
     while (isSparse && at < bytes.length && isZero(bytes, at)) at += blockBytes
   }
+}
+
+/** A full disk or a slow one may block a write for long, so it is not synchronous. */
+function writeDescriptor(file: number, bytes: Buffer, offset: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    writeWithCallback(file, bytes, 0, bytes.length, offset, (error, written) =>
+      error ? reject(error) : resolve(written),
+    )
+  })
 }
 
 function isZero(bytes: Buffer, at: number): boolean {

@@ -8,12 +8,13 @@ import {
   rmdirSync,
   unlinkSync,
 } from 'node:fs'
-import { setImmediate } from 'node:timers/promises'
 import {
   maxNamedConflicts,
   type RestoreConflict,
   type RestoreConflictReason,
 } from '@roost/contracts/link/history-restore'
+import type { Clock } from '../kit/clock.ts'
+import { createPauses } from '../kit/pauses.ts'
 import type { ProcessUser } from '../processes/identity.ts'
 import type { Beneath } from './beneath.ts'
 import type { Step, Which } from './restore-plan.ts'
@@ -27,8 +28,6 @@ export function addConflict(conflicts: Conflicts, conflict: RestoreConflict): vo
   if (conflicts.named.length < maxNamedConflicts) conflicts.named.push(conflict)
 }
 
-/** Steps without a pause: calls of the platform wait meanwhile. */
-const stepsAtOnce = 50
 /** After these, the same step may succeed later. */
 const passing = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE', 'ENOMEM', 'EINTR'])
 const reasons: Record<string, RestoreConflictReason> = {
@@ -43,11 +42,17 @@ const reasons: Record<string, RestoreConflictReason> = {
  * conflict. Throws if the disk is full or faulty; then all steps can be repeated.
  */
 export async function applySteps(
-  deps: { home: Beneath; stage: Beneath | null; owner: Pick<ProcessUser, 'uid' | 'gid'> },
+  deps: {
+    home: Beneath
+    stage: Beneath | null
+    owner: Pick<ProcessUser, 'uid' | 'gid'>
+    clock: Pick<Clock, 'elapsed'>
+  },
   steps: readonly Step[],
   conflicts: Conflicts,
 ): Promise<void> {
   const { home, stage, owner } = deps
+  const pause = createPauses(deps.clock)
 
   function apply(step: Step): void {
     const { path } = step
@@ -95,8 +100,8 @@ export async function applySteps(
     }
   }
 
-  for (const [at, step] of steps.entries()) {
-    if (at % stepsAtOnce === 0) await setImmediate()
+  for (const step of steps) {
+    await pause()
     try {
       apply(step)
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '@roost/contracts/link/history'
 import type { RestoreTarget } from '@roost/contracts/link/history-restore'
 import { LinkFault } from '../link/link.ts'
-import { isPlatformPath } from './listing.ts'
+import { isPlatformPath, parentOf } from './listing.ts'
 
 /** What the record has at the selected paths, and above them. */
 export type Target = {
@@ -67,10 +67,6 @@ export function createTarget(selected: readonly string[]): Target {
     concerns: (path) => above.has(path) || isIn(selection, path),
     isLeftOut: (path) => leftOut.size > 0 && isIn(leftOut, path),
   }
-}
-
-export function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
 /** True if one of the folders is this path or contains it. The empty path contains everything. */

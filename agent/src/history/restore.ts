@@ -49,7 +49,7 @@ export type RestoresDeps = {
   /** File of the scanner. */
   index: string
   identities: Identities
-  clock: Pick<Clock, 'after'>
+  clock: Pick<Clock, 'after' | 'elapsed'>
   log: Log
   /** Called before the first step. `hasForeign`: files come back that another user wrote. */
   onRestore(hasForeign: boolean): Promise<void>
@@ -142,7 +142,7 @@ export function createRestores(deps: RestoresDeps): Restores {
   async function clearStage({ id }: Session, path: string): Promise<void> {
     using beneath = openBeneath(home)
     // First, because the disk may be full.
-    await removeStage(beneath, path)
+    await removeStage(beneath, path, clock)
     await writeJournal(deps.journal, { id, phase: 'discarded', stage: null })
   }
 
@@ -193,7 +193,7 @@ export function createRestores(deps: RestoresDeps): Restores {
     // A kill right after the folder was created must not leave it behind.
     await writeJournal(deps.journal, { id: it.id, phase: 'staging', stage: path })
     const sparse = [...it.needs].filter(([, need]) => need.sparse).map(([content]) => content)
-    it.stage = createStage({ home: beneath, identities }, path, new Set(sparse))
+    it.stage = createStage({ home: beneath, identities, clock }, path, new Set(sparse))
     return it.stage
   }
 
@@ -246,7 +246,7 @@ export function createRestores(deps: RestoresDeps): Restores {
       using found = opened || !stage || !inode ? null : await findStage(beneath, stage, BigInt(inode))
       await finish(journal, beneath, opened ?? found?.beneath ?? null)
       const path = found?.path ?? stage
-      if (path !== null) await removeStage(beneath, path).catch(warn('files of a restore not removed'))
+      if (path !== null) await removeStage(beneath, path, clock).catch(warn('files of a restore not removed'))
     } catch (fault) {
       stuck = textOf(fault)
       log.warn('restore not completed', { reason: faultText(fault) })
@@ -259,7 +259,7 @@ export function createRestores(deps: RestoresDeps): Restores {
   async function finish(journal: Applying, beneath: Beneath, stage: Beneath | null): Promise<void> {
     const { steps, inode: _, ...rest } = journal
     const conflicts: Conflicts = { named: [...journal.conflicts], count: journal.conflictCount }
-    await applySteps({ home: beneath, stage, owner: identities.developer }, steps, conflicts)
+    await applySteps({ home: beneath, stage, owner: identities.developer, clock }, steps, conflicts)
     await syncVolume()
     const { named, count } = conflicts
     await writeJournal(deps.journal, { ...rest, phase: 'restored', conflicts: named, conflictCount: count })
@@ -306,7 +306,7 @@ export function createRestores(deps: RestoresDeps): Restores {
     if (journal?.phase === 'applying') await complete(journal, null)
     else if (journal?.stage) {
       using beneath = openBeneath(home)
-      await removeStage(beneath, journal.stage)
+      await removeStage(beneath, journal.stage, clock)
       const ended = journal.phase === 'restored' ? journal : ({ id: journal.id, phase: 'discarded' } as const)
       await writeJournal(deps.journal, { ...ended, stage: null })
     }
@@ -364,7 +364,7 @@ export function createRestores(deps: RestoresDeps): Restores {
           for (const { content, offset, bytes, last } of pieces) {
             if (!it.needs.has(content))
               throw new LinkFault('invalid_message', 'The restore does not need this content.')
-            stage.write(content, offset, bytes, last)
+            await stage.write(content, offset, bytes, last)
           }
         } catch (fault) {
           await discard(it, 'failed', textOf(fault))

@@ -104,7 +104,7 @@ test('an unchanged workspace is neither read nor reported, a changed file alone 
   assert.deepEqual(second.gone, [])
 })
 
-test('without a known base, files that are older than a time are marked, unless their folder is younger', async () => {
+test('without a known base, files unchanged since a time are marked, unless a folder above them changed', async () => {
   using t = setUp()
   const at = (path: string) => join(t.home, path)
   for (const folder of ['old/inner', 'moved', 'node_modules']) mkdirSync(at(folder), { recursive: true })

@@ -19,8 +19,9 @@ import {
   type Listing,
   listHidden,
   listParts,
-  listTouched,
+  listSteadyFolders,
   markDoubtful,
+  parentOf,
   parseLine,
   pathOfLine,
 } from './listing.ts'
@@ -77,6 +78,16 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
   /** The hidden part of the last record that this program made, unless it is large. */
   let last: { record: string; hidden: Buffer } | null = null
 
+  /** Files keep their times when a folder above them is moved. The root cannot be moved. */
+  async function untouchedTest(rules: HistoryRules, sinceNs: bigint): Promise<(entry: Listed) => boolean> {
+    const steady = await listSteadyFolders(home, rules, identities, sinceNs)
+    return ({ path, kind, changed }) => {
+      if (kind === 'folder' || changed > sinceNs) return false
+      for (let each = parentOf(path); each !== ''; each = parentOf(each)) if (!steady.has(each)) return false
+      return true
+    }
+  }
+
   return {
     async isHiddenAsIn(record, rules) {
       if (last?.record !== record) return false
@@ -101,9 +112,10 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
       const unsettled = new Set<string>()
       for (const { path, changed } of listed.values()) if (changed >= beganAt - tickNs) unsettled.add(path)
       const earlier = earlierPaths(gone)
-      // After the listing, so that what changes in between counts as touched.
-      const touched =
-        known || untouchedSince === null ? null : await listTouched(home, rules, identities, untouchedSince)
+      const isUntouched =
+        known || untouchedSince === null
+          ? () => false
+          : await untouchedTest(rules, BigInt(Math.floor(untouchedSince)) * 1_000_000n - tickNs)
       const opened = openBeneath(home)
       const content = (entry: HistoryEntry) => read(opened, { listed, unsettled, clock }, entry)
       return {
@@ -112,7 +124,7 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
           .filter((line) => !line.startsWith('x '))
           .map(pathOfLine)
           .filter((path) => !listed.has(path)),
-        came: [...listed.values()].map((entry) => toEntry(entry, earlier, touched)),
+        came: [...listed.values()].map((entry) => toEntry(entry, earlier, isUntouched(entry))),
         leftOut: leftOutOf(listing),
         content,
         digest: (entry) => digestOf(entry, content(entry)),
@@ -133,21 +145,14 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
 function toEntry(
   { path, kind, mode, owner, size, sparse, inode }: Listed,
   earlier: ReadonlyMap<string, string>,
-  touched: ReadonlySet<string> | null,
+  isUntouched: boolean,
 ): ScannedEntry {
   const from = kind === 'file' ? earlier.get(`${inode} ${size}`) : undefined
   return {
     ...{ path, kind, mode, owner, size, sparse },
     ...(from === undefined ? {} : { from }),
-    ...(touched && kind !== 'folder' && isUntouched(touched, path) ? { untouched: true } : {}),
+    ...(isUntouched ? { untouched: true } : {}),
   }
-}
-
-/** A folder that was moved here brings files with old times. */
-function isUntouched(touched: ReadonlySet<string>, path: string): boolean {
-  for (let each = path; each !== ''; each = each.slice(0, Math.max(0, each.lastIndexOf('/'))))
-    if (touched.has(each)) return false
-  return true
 }
 
 /** Files of the base that moved or changed, by inode and size. */

@@ -1,5 +1,5 @@
 import { cpSync, existsSync, lstatSync, rmSync } from 'node:fs'
-import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { copyInto } from '../processes/copy.ts'
 import { developerId, type Identities, programId, readerId } from '../processes/identity.ts'
@@ -35,6 +35,20 @@ export function volumeOf(root: string): Volume {
     ssh: at('ssh'),
     hostKeys: at('keys'),
     certificates: at('certificates'),
+  }
+}
+
+/**
+ * When this program first ran on the volume, in milliseconds of the clock that stamps files here. Null if it cannot be
+ * known. Turns cannot reach the file that says it.
+ */
+export async function firstStartOf({ program }: Volume): Promise<number | null> {
+  const file = join(program, 'first-start')
+  try {
+    await writeFile(file, '', { flag: 'wx', mode: 0o600 }).catch(unless('EEXIST'))
+    return Math.floor((await lstat(file)).mtimeMs)
+  } catch {
+    return null
   }
 }
 

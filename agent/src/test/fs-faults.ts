@@ -14,7 +14,7 @@ const changing = [
   'lchown',
 ] as const
 const changingFiles = ['write', 'writeFile', 'truncate', 'sync', 'chmod', 'chown'] as const
-const changingNow = ['write', 'ftruncate', ...changing].map((name) => `${name}Sync`)
+const changingNow = ['write', ...['ftruncate', ...changing].map((name) => `${name}Sync`)]
 
 type Changing = Record<string, (...args: unknown[]) => unknown>
 
@@ -36,8 +36,9 @@ function watch(target: Changing, names: readonly string[], before: (name: string
       before(name)
       return original.apply(this, args)
     }
-    const isSync = name.endsWith('Sync')
-    target[name] = isSync
+    // Of these, only the functions with callbacks and the synchronous ones are watched.
+    const throwsAtOnce = target === (fs as unknown as Changing)
+    target[name] = throwsAtOnce
       ? watched
       : async function (this: unknown, ...args: unknown[]) {
           return watched.apply(this, args)

@@ -16,6 +16,7 @@ export function restoresAt(place: RestorePlace, deps: Partial<RestoresDeps> = {}
     ...place,
     identities: createIdentities(readIdentityFacts(statSync(place.home))),
     clock: {
+      elapsed: () => performance.now(),
       after(ms, act) {
         const timer = setTimeout(act, ms)
         timer.unref()

@@ -75,7 +75,7 @@ export type HistoryScan = {
   bases: readonly string[]
   /** Nothing is assumed about waiting CLIs: what a restore or a fork replaces must be in the record. */
   full?: boolean
-  /** Without a known base, files that are older than this are marked. Milliseconds, by the clock of the agent's machine. */
+  /** Without a known base, files that have not changed since are marked. In milliseconds, as `first_start_ms`. */
   untouched_since?: number
 }
 export type HistoryScanAnswer = {

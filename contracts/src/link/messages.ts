@@ -262,8 +262,11 @@ export type InfoAnswer = {
   metrics_json: string | null
   runtime_version: string | null
   workspace_initialized: boolean
-  /** When the program started, by the clock of its machine. Earlier programs do not say it. */
-  started_at?: string | undefined
+  /**
+   * When the program of this agent first started, in milliseconds of the clock that stamps its files. Null if it is not
+   * known; older programs do not send it.
+   */
+  first_start_ms?: number | null | undefined
 }
 /**
  * Runs `~/.roost/pre-check`, if present and executable, without arguments in the home directory. Limited to

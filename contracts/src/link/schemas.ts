@@ -205,7 +205,7 @@ export const platformAnswerSchemas: AnswerSchemas = {
     metrics_json: z.string().nullable(),
     runtime_version: z.string().nullable(),
     workspace_initialized: z.boolean(),
-    started_at: z.string().max(40).optional(),
+    first_start_ms: Count.nullable().optional(),
   }),
   precheck: z.object({
     hook_present: z.boolean(),

@@ -17,12 +17,20 @@ import type { FakeAnswers } from '../../ports/agent-link/fake.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { insertRunRecords } from '../../test/history.ts'
+import { historyStore } from '../history/index.ts'
 import { linkWorkspace } from '../history/test/linked-workspace.ts'
 import { type AgentPatch, agentStore } from '../records/index.ts'
 import { createShared, openAgents, until } from '../test/world.ts'
 
+const firstStart = 1_767_323_045_678
+
 const ready: FakeAnswers = {
-  info: async () => ({ template_yaml: null, metrics_json: null }) as PlatformCalls['info']['answer'],
+  info: async () =>
+    ({
+      template_yaml: null,
+      metrics_json: null,
+      first_start_ms: firstStart,
+    }) as PlatformCalls['info']['answer'],
   'credentials.render': async () =>
     ({ ok: true }) as unknown as PlatformCalls['credentials.render']['answer'],
 }
@@ -170,6 +178,25 @@ forEachDialect((_, open) => {
       false,
     )
   })
+
+  for (const canLayer of [true, false])
+    test(`the first record ${canLayer ? 'compares only what is new' : 'of a copy compares everything'}`, async () => {
+      await using t = await openWorld({ shared: createShared({ canLayer }) })
+      const { world } = t
+      t.write('notes', 'kept')
+      await t.fork({ name: 'bea' }, {}, {}, (folder) => writeFileSync(join(folder, 'notes'), 'kept'))
+      const { id } = await world.row('bea')
+      await until(async () => (await historyStore(world.db).latest(id)) !== null, 'the record exists')
+      const scans = world.link.calls.flatMap((call) =>
+        call.t === 'history.scan' && call.agentId === id
+          ? [call.request as { untouched_since?: number }]
+          : [],
+      )
+      assert.deepEqual(
+        scans.map(({ untouched_since }) => untouched_since),
+        [canLayer ? firstStart : undefined],
+      )
+    })
 
   test('a fork of an old record, of a run, and of a fork; deleting the source does not hurt it', async () => {
     await using t = await openWorld()

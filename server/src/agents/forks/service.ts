@@ -153,7 +153,7 @@ export function createForks(deps: ForksDeps): ForkService {
       let point: RecordRow | null = null
       let omitted: Promise<ReadonlySet<string>> | null = null
       let isComplete = false
-      let startedAt: number | null = null
+      let firstStart: number | null = null
 
       const created = await deps.agentManagement.create(caller, plan.body, claim, {
         columns: plan.columns,
@@ -163,7 +163,7 @@ export function createForks(deps: ForksDeps): ForkService {
           warnings.push(...found, ...(await warningsOf(source, record)))
           // Read while the container starts.
           omitted = history.omissions(record, (path) => isTaken(path, request.with_credentials))
-          // Awaited by the fill.
+          // `fill` awaits it and throws its failure.
           omitted.catch(() => {})
           const base = { agentId: record.agent_id, record: record.id }
           isComplete = (await deps.bases.startFrom(base, fork)) === 'layered'
@@ -172,8 +172,8 @@ export function createForks(deps: ForksDeps): ForkService {
           if (!point || !omitted) throw new Error('A fork has no record.')
           const running = { ...fork, status: 'running' as const }
           // Waits until the program has initialized the workspace.
-          const { started_at } = await ask(running, 'info', {})
-          startedAt = started_at === undefined ? null : Date.parse(started_at)
+          const { first_start_ms } = await ask(running, 'info', {})
+          firstStart = first_start_ms ?? null
           const filled = await history.fill({
             agentId: fork.id,
             record: point,
@@ -196,7 +196,7 @@ export function createForks(deps: ForksDeps): ForkService {
           })
           tx.onCommitted(() => {
             deps.linkConnected(fork.id)
-            const untouchedSince = isComplete ? startedAt : null
+            const untouchedSince = isComplete ? firstStart : null
             const recording = recordFork(fork, record, untouchedSince).finally(() =>
               recordings.delete(recording),
             )

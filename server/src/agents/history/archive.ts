@@ -5,7 +5,7 @@ import type { RecordId, StoredEntry, WorkspaceHistory } from '../../ports/worksp
 
 /** The processor is shared with everything else. */
 const compression = { level: 1 }
-/** Entries whose contents are read by one process. */
+/** Number of entries that one process of git reads. */
 const maxBatch = 1000
 
 export type ArchiveRequest = {

@@ -14,7 +14,7 @@ export type FillRequest = {
   /** A running agent that nobody uses yet. */
   agentId: string
   record: RecordRow
-  /** Of `omissionsFor` this record. */
+  /** Result of `omissionsFor` for this record. */
   omitted: Promise<ReadonlySet<string>>
   /** The workspace has the whole record already: what is left out is deleted. */
   isComplete: boolean

@@ -33,7 +33,7 @@ export type AssumedBase = {
   paths(): AsyncIterable<string>
   /** Contents of the base at these paths are not used. */
   isWithheld(path: string): boolean
-  /** The workspace was created with the base, so files that the agent calls untouched are not compared. */
+  /** The workspace was created from the base: files that the agent reports as untouched are taken without comparing. */
   isOrigin: boolean
 }
 

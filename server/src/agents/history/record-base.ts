@@ -14,7 +14,7 @@ export type Base = {
 
 /**
  * The record that the workspace probably equals, for an agent that knows none: its own latest one, or that of a new fork.
- * Null without one. `isOrigin`: the volume was created with the record of the fork.
+ * Null without one. `isOrigin`: the volume was created from the record that was forked.
  */
 export async function assumedBaseOf(
   history: Pick<WorkspaceHistory, 'walk' | 'sizes'>,

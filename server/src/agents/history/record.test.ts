@@ -211,7 +211,7 @@ test('the first record of a fork takes from the source what is equal, but no cre
   await t.history.make(id, afterRun)
 })
 
-test('of a fork that was created with its source, only what changed since is compared', async () => {
+test('the first record of a layered fork compares only what changed after its start', async () => {
   await using t = await openWorld()
   const { world } = t
   const secret = 'KEY=canary'
@@ -222,7 +222,7 @@ test('of a fork that was created with its source, only what changed since is com
   const { id } = await world.row('fork')
   const origin = { agent_id: t.id, agent_name: 'ada', record_id: source.id, record_at: source.created_at }
   await agentStore(world.db).update(id, { forked_from: JSON.stringify(origin) })
-  // "b" shows that it is not read; "c" cannot be what the source has.
+  // "b" has another content of the same size, so it is not read. "c" has another size, so it is.
   const files = { a: 'a', b: 'B', c: 'longer', '.env': secret }
   const asked = async (untouchedSince?: number) => {
     await using fork = linkWorkspace(world.link, id)

@@ -41,8 +41,8 @@ export type RecordRequest = {
   /** The record that the workspace was filled from, by a restore or a fork. */
   sourceId?: string
   /**
-   * Of a fork whose volume was created with the record: the start of its program, in milliseconds of its machine's clock.
-   * Its older files are not compared.
+   * Of a fork with a layered volume: when its program first started, in milliseconds of the clock that stamps its files.
+   * Files that have not changed since are not compared.
    */
   untouchedSince?: number | null
   /** Without any change, the latest record is returned whatever the reason is. */
@@ -93,7 +93,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     const known = recent.map(({ id }) => id).filter((id) => !lost.includes(id))
     const [latest = null] = recent
     const { untouchedSince } = request
-    const isOrigin = latest === null && typeof untouchedSince === 'number'
+    const isOrigin = latest === null && untouchedSince !== null && untouchedSince !== undefined
     const scan = await link.call(
       agentId,
       'history.scan',

@@ -179,7 +179,7 @@ for (const isComplete of [false, true])
     const wanted = createHash('sha256').update('blob 6\0secret').digest('hex')
     const link: RestoreDeps['link'] = {
       async call(agentId, call, request) {
-        // A hostile program asks for more than it was told of.
+        // A hostile program asks for a path that it was not told about.
         if (call === 'history.restore.needs')
           return { needs: [{ content: wanted, path: 'secret' }], total: 1 } as never
         assert.doesNotMatch(JSON.stringify(request), /"data_base64"/)

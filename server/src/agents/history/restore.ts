@@ -193,12 +193,12 @@ async function sendContents(deps: RestoreDeps, options: RestoreOptions): Promise
   for (let offset = 0; ; ) {
     const { needs, total } = await call('history.restore.needs', { offset })
     if (needs.length === 0 || offset + needs.length > maxEntries) return
-    // The next message is made while the agent writes the last one.
+    // The next message is made while the agent writes the previous one.
     let sent: Promise<unknown> = Promise.resolve()
     for await (const pieces of messagesOf(piecesOf(deps, options, needs))) {
       await sent
       sent = call('history.restore.write', { pieces })
-      // Awaited below.
+      // The next `await` throws its failure.
       sent.catch(() => {})
     }
     await sent

@@ -140,18 +140,25 @@ test('many contents are read in order, and a caller may skip some of them', asyn
     ['link', { kind: 'link', mode: 0o777, content: 'deep' }],
   ])
   await record(t.store, 'one', 'r1', null, [new Map(), tree])
-  const paths = ['link', 'missing', 'large', 'deep', 'deep/copy', 'large', 'empty', 'a']
-  const items = paths.map((path, at) => ({ path, at }))
   const id = { agent: 'one', record: 'r1' }
-  const found: (string | null)[] = []
-  for await (const { item, pieces } of t.store.readAll(id, items)) {
-    assert.equal(item.at, found.length)
-    found.push(item.path === 'large' && item.at === 2 ? 'skipped' : await textOf(pieces))
+  const paths = ['link', 'missing', 'large', 'deep', 'deep/copy', 'large', 'empty', 'a']
+  const contents = ['deep', null, 'skipped', null, 'one', 'x'.repeat(3_000_000), '', 'one']
+  const items = paths.map((path, at) => ({ path, at }))
+  // A few are read one by one, many by a process of their own.
+  for (const times of [1, 3]) {
+    const found: (string | null)[] = []
+    for await (const { item, pieces } of t.store.readAll(
+      id,
+      Array(times).fill(items).flat() as typeof items,
+    )) {
+      assert.equal(item.at, found.length % paths.length)
+      found.push(item.at === 2 ? 'skipped' : await textOf(pieces))
+    }
+    assert.deepEqual(found, Array(times).fill(contents).flat())
   }
-  assert.deepEqual(found, ['deep', null, 'skipped', null, 'one', 'x'.repeat(3_000_000), '', 'one'])
   const unknown = t.store.readAll({ agent: 'one', record: 'r2' }, items)
   await assert.rejects(Array.fromAsync(unknown), UnknownRecord)
-  for await (const _ of t.store.readAll(id, items)) break
+  for await (const _ of t.store.readAll(id, [...items, ...items])) break
 })
 
 test('records of random trees read back byte-equal, each from the one before', async () => {

@@ -20,6 +20,7 @@ export type GitStoreOptions = {
 const idForm = /^[a-z0-9-]{1,64}$/
 /** Larger contents are streamed by a process of their own. */
 const maxHeldBytes = 1024 * 1024
+const fewContents = 8
 
 /** History in one bare repository. Several processes of one machine may use it at the same time. */
 export async function openGitStore({ folder, path }: GitStoreOptions): Promise<WorkspaceHistory> {
@@ -125,29 +126,32 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       const tree = await treeOf(id)
       const entry = tree === null ? null : await createFolders(objects, tree).entry(inside)
       if (!entry || entry.kind === 'folder') return null
-      const found = await objects.find(entry.content)
-      if (!found) throw new Error(`The object ${entry.content} is missing in the history.`)
-      if (found.size > maxHeldBytes) return streamOf(entry.content)
-      const content = await objects.read(entry.content)
-      return once(content ?? Buffer.alloc(0))
+      return contentOf(entry.content)
     },
 
     async *readAll(id, items) {
       const folders = createFolders(objects, await requireTree(id))
       const entries = await Promise.all(items.map(({ path }) => folders.entry(path)))
       const names = entries.map((entry) => (entry && entry.kind !== 'folder' ? entry.content : null))
-      const contents = openContents(git)
+      const asked = names.filter((name) => name !== null)
+      // A process of its own takes longer than a few questions to the running one.
+      const contents = asked.length > fewContents ? openContents(git) : null
       try {
-        contents.ask(names.filter((name) => name !== null))
+        contents?.ask(asked)
         for (const [at, item] of items.entries()) {
-          const pieces = names[at] ? (await contents.next()).pieces : null
+          const name = names[at] ?? null
+          if (name === null || !contents) {
+            yield { item, pieces: name === null ? null : await contentOf(name) }
+            continue
+          }
+          const { pieces } = await contents.next()
           yield { item, pieces }
-          for await (const _ of pieces ?? []) {
-            // The caller did not need it.
+          for await (const _ of pieces) {
+            // Skips what the caller did not read.
           }
         }
       } finally {
-        await contents.close()
+        await contents?.close()
       }
     },
 
@@ -246,6 +250,13 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       await sweeping
       await objects.close()
     },
+  }
+
+  async function contentOf(name: string): Promise<AsyncIterable<Buffer>> {
+    const found = await objects.find(name)
+    if (!found) throw new Error(`The object ${name} is missing in the history.`)
+    if (found.size > maxHeldBytes) return streamOf(name)
+    return once((await objects.read(name)) ?? Buffer.alloc(0))
   }
 
   async function* streamOf(name: string): AsyncGenerator<Buffer> {

@@ -24,8 +24,8 @@ export type WorkspaceHistory = {
   /** Content of a file or target of a link; null if the record has none at this path. */
   read(record: RecordId, path: string): Promise<AsyncIterable<Buffer> | null>
   /**
-   * As `read`, for many paths in their order, in a fraction of the time. The pieces of one are read completely, or not at
-   * all, before the next. Throws `UnknownRecord`.
+   * Like `read` for many paths, in their order and much faster. Read each item's pieces to the end, or not at all, before
+   * the next item. Throws `UnknownRecord`.
    */
   readAll<T extends { path: string }>(
     record: RecordId,
@@ -100,7 +100,10 @@ export type Draft = {
    * not: then the content must be sent. The name of an object alone never gives access to it.
    */
   keep(entry: HistoryEntry, objectName: string, from: string): Promise<boolean>
-  /** As `keep`, with what the base has at the path of each entry, if its size is that of the entry. */
+  /**
+   * Takes what the base has at the path of each entry, if kind and size are equal. The caller vouches for it: no digest
+   * is compared. Returns for each entry whether it was taken.
+   */
   keepUntouched(entries: readonly HistoryEntry[]): Promise<boolean[]>
   /** Stores content. Content and names together are at most `maxBytes` of the draft; more throws `HistoryFull`. */
   put(entry: HistoryEntry, content: AsyncIterable<Buffer>): Promise<void>

@@ -43,7 +43,7 @@ export function linkWorkspace(
   })
   const restores = createRestores({
     ...{ home, index, identities, journal: join(root, 'restore', 'journal') },
-    clock: { after: () => () => {} },
+    clock: { elapsed: () => performance.now(), after: () => () => {} },
     log: { info() {}, warn() {} },
     // As the agent's program counts every call of a restore.
     async onRestore() {

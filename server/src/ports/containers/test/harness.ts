@@ -130,9 +130,9 @@ export function collect(containers: Containers) {
   }
 }
 
-/** Repeats the check until it is true, for at most a minute. */
-export async function until(check: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + timeoutMs
+/** Repeats the check until it is true. */
+export async function until(check: () => Promise<boolean>, limitMs = timeoutMs): Promise<void> {
+  const deadline = Date.now() + limitMs
   while (!(await check())) {
     if (Date.now() > deadline) throw new Error(`never became true: ${check}`)
     await new Promise((resolve) => setImmediate(resolve))
