@@ -105,6 +105,8 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
   const holder = randomUUID()
   const closing = new AbortController()
   const jobs = new Map<string, Promise<void>>()
+  /** Agents whose job may have looked for an open restore before the latest one was requested. */
+  const again = new Set<string>()
   const working = new Set<string>()
   const turns = createTurnsByKey()
   const now = () => timestamp(clock.now())
@@ -124,12 +126,19 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
   }
 
   function kick(agentId: string): void {
-    if (jobs.has(agentId) || closing.signal.aborted || !link.isHere(agentId)) return
+    if (closing.signal.aborted || !link.isHere(agentId)) return
+    if (jobs.has(agentId)) {
+      again.add(agentId)
+      return
+    }
     const job = drive(agentId)
       .catch((error: unknown) =>
         log.warn({ err: error, agent_id: agentId }, 'a restore could not be continued'),
       )
-      .finally(() => jobs.delete(agentId))
+      .finally(() => {
+        jobs.delete(agentId)
+        if (again.delete(agentId)) kick(agentId)
+      })
     jobs.set(agentId, job)
   }
 
