@@ -4,8 +4,8 @@ import { encoding } from './listing.ts'
 
 /**
  * Opens files below a folder without following any link, one folder at a time. Nothing that is replaced meanwhile
- * leads outside: each name is looked up in the folder that is already open. The calls are synchronous, because each
- * takes microseconds and there are several for every file; callers with many of them pause in between.
+ * leads outside: each name is looked up in the folder that is already open. The calls are synchronous: each takes
+ * microseconds, and every file needs several. Callers that make many of them pause in between.
  */
 export type Beneath = {
   /** The opened folder's device. */

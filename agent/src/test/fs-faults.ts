@@ -36,7 +36,7 @@ function watch(target: Changing, names: readonly string[], before: (name: string
       before(name)
       return original.apply(this, args)
     }
-    // Of these, only the functions with callbacks and the synchronous ones are watched.
+    // Functions with callbacks and synchronous ones throw at once; those of promises reject.
     const throwsAtOnce = target === (fs as unknown as Changing)
     target[name] = throwsAtOnce
       ? watched

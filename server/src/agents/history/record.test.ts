@@ -34,6 +34,14 @@ async function openWorld(options: Parameters<typeof openAgents>[1] & { answers?:
   return {
     ...{ world, key, id, history, write, workspace },
     store: historyStore(world.db),
+    /** Without its workspace. */
+    async forkOf(name: string, { id: record_id, created_at: record_at }: { id: string; created_at: string }) {
+      await world.request(key, 'POST', '/api/agents', { name })
+      const fork = await world.row(name)
+      const origin = { agent_id: id, agent_name: 'ada', record_id, record_at }
+      await agentStore(world.db).update(fork.id, { forked_from: JSON.stringify(origin) })
+      return fork.id
+    },
     calls: (t: string) => world.link.calls.filter((call) => call.t === t).length,
     async [Symbol.asyncDispose]() {
       await workspace[Symbol.asyncDispose]()
@@ -188,10 +196,7 @@ test('the first record of a fork takes from the source what is equal, but no cre
   }))
     t.write(name, content)
   const source = (await t.history.make(t.id, onDemand)).record
-  await world.request(t.key, 'POST', '/api/agents', { name: 'fork' })
-  const { id } = await world.row('fork')
-  const origin = { agent_id: t.id, agent_name: 'ada', record_id: source.id, record_at: source.created_at }
-  await agentStore(world.db).update(id, { forked_from: JSON.stringify(origin) })
+  const id = await t.forkOf('fork', source)
   await using fork = linkWorkspace(world.link, id)
   // Guesses of what the source has, also at another path.
   mkdirSync(join(fork.home, 'notes'))
@@ -218,10 +223,7 @@ test('the first record of a layered fork compares only what changed after its st
   for (const [name, content] of Object.entries({ a: 'a', b: 'b', c: 'c', '.env': secret }))
     t.write(name, content)
   const source = (await t.history.make(t.id, onDemand)).record
-  await world.request(t.key, 'POST', '/api/agents', { name: 'fork' })
-  const { id } = await world.row('fork')
-  const origin = { agent_id: t.id, agent_name: 'ada', record_id: source.id, record_at: source.created_at }
-  await agentStore(world.db).update(id, { forked_from: JSON.stringify(origin) })
+  const id = await t.forkOf('fork', source)
   // "b" has another content of the same size, so it is not read. "c" has another size, so it is.
   const files = { a: 'a', b: 'B', c: 'longer', '.env': secret }
   const asked = async (untouchedSince?: number) => {
@@ -247,21 +249,14 @@ test('a fork without its source, or above its quota, is recorded by the same rul
   const { world } = t
   t.write('a', randomBytes(40_000))
   const source = (await t.history.make(t.id, onDemand)).record
-  const forkOf = async (name: string, record_id: string) => {
-    await world.request(t.key, 'POST', '/api/agents', { name })
-    const { id } = await world.row(name)
-    const origin = { agent_id: t.id, agent_name: 'ada', record_id, record_at: source.created_at }
-    await agentStore(world.db).update(id, { forked_from: JSON.stringify(origin) })
-    return id
-  }
-  const gone = await forkOf('gone', 'removed')
+  const gone = await t.forkOf('gone', { ...source, id: 'removed' })
   await using first = linkWorkspace(world.link, gone)
   writeFileSync(join(first.home, 'a'), 'a')
   first.wrote()
   const { record } = await t.history.make(gone, onDemand)
   assert.deepEqual(await treeOf(world, gone, record.id), { a: 'a' })
 
-  const small = await forkOf('small', source.id)
+  const small = await t.forkOf('small', source)
   await historyStore(world.db).putSettings({
     ...{ agent_id: small, is_on: 1, undo_failed: 0, start_from_record: 0, rules: null, quota_bytes: 20_000 },
     updated_at: source.created_at,

@@ -41,7 +41,7 @@ export type RecordRequest = {
   /** The record that the workspace was filled from, by a restore or a fork. */
   sourceId?: string
   /**
-   * Of a fork with a layered volume: when its program first started, in milliseconds of the clock that stamps its files.
+   * For a fork with a layered volume: when its program first started, in milliseconds of the clock that stamps its files.
    * Files that have not changed since are not compared.
    */
   untouchedSince?: number | null
