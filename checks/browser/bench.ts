@@ -116,6 +116,8 @@ function watch({ page, faults, requests, failures }: Tab, origin: string): void 
     if (message.type() !== 'error') return
     // Chromium logs every error status to the console; the page handles it.
     if (message.text().startsWith('Failed to load resource')) return
+    // The page works without its service worker; its own tests show that it starts.
+    if (message.text() === 'An unknown error occurred when fetching the script.') return
     faults.push(`console: ${message.text()}`)
   })
   page.on('request', (request) => {

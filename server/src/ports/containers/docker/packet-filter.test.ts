@@ -247,15 +247,19 @@ describe('networks around the machine, from inside a container', { skip: !isRoot
     assert.ok(!(await tables()).includes(`table inet ${tableOf(mark)}`))
   })
 
-  test('a network with containers of another installation is left alone, and the problem is named', async () => {
+  test('a network with running containers of another installation is left alone, and the problem is named', async () => {
     const platformPort = await listen(network.platformUrlHost)
     await containers.filterNetwork(rules(platformPort))
     const guest = await engine.docker.createContainer({
       Image: engine.image,
       Labels: { 'roost.install': 'another' },
+      Env: ['ROOST_TEST_SCRIPT=while :; do sleep 3600; done'],
       HostConfig: { NetworkMode: engine.mark },
     })
     try {
+      await containers.filterNetwork(rules(platformPort))
+      assert.deepEqual(containers.networkFilter, { isActive: true, problem: null }, 'it does not run')
+      await guest.start()
       await containers.filterNetwork(rules(platformPort))
       assert.equal(containers.networkFilter.isActive, false)
       assert.match(String(containers.networkFilter.problem), /containers of another installation/)

@@ -80,10 +80,10 @@ export function createPacketFilter(deps: {
       )
       if (!isHere || !(await isOwnAddress(bridge.gateway))) return notHere
     }
-    // Containers that never started have only the name.
-    const filters = { network: networks.flatMap(({ Id, Name }) => [Id, Name]) }
-    const attached = await ask('list containers of the agents’ networks', (abortSignal) =>
-      docker.listContainers({ all: true, filters: JSON.stringify(filters), abortSignal }),
+    // Only running ones: a stopped container that another installation left behind must not open the networks.
+    const filters = JSON.stringify({ network: networks.map(({ Id }) => Id) })
+    const attached = await ask('list running containers of the agents’ networks', (abortSignal) =>
+      docker.listContainers({ filters, abortSignal }),
     )
     return attached.some(({ Labels }) => Labels['roost.install'] !== install) ? sharedNetwork : null
   }
