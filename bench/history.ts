@@ -64,9 +64,10 @@ async function measure(): Promise<void> {
     const { handle } = await program.scan(defaultHistoryRules, base === null || isCopy ? [] : [base], true)
     if (handle === null) return base
     await using draft = await store.open({ agent, base, maxBytes: Number.MAX_SAFE_INTEGER })
-    const assumed = { paths: () => pathsOf(store, base ?? ''), isWithheld: () => false, isOrigin: false }
+    const assumed = { paths: () => pathsOf(store, base ?? ''), isWithheld: () => false, origin: null }
     await pullScan({
       ...{ agentId: 'one', handle, draft, link: linkTo(program), signal: new AbortController().signal },
+      untouched: null,
       base: isCopy ? assumed : base === null ? null : 'compared',
     })
     records += 1

@@ -105,7 +105,9 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     }
     open = { handle: randomUUID(), scan, mark, rules: text, left_out, reading: null, cancel: () => {} }
     touch(open)
-    return { handle: open.handle, base: scan.base, left_out }
+    const { untouchedCount: count } = scan
+    const untouched = count === null ? undefined : { from: scan.came.length - count, count }
+    return { handle: open.handle, base: scan.base, left_out, ...(untouched && { untouched }) }
   }
 
   async function isSame(record: string, rules: HistoryRules, changed: Changed): Promise<boolean> {
@@ -232,7 +234,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
       if (offset + answer.gone.length < gone.length) return answer
       for (let at = first; at < came.length && hasRoom(); at += 1) {
         const entry = came[at]
-        if (!entry) break
+        if (!entry || entry.untouched !== came[first]?.untouched) break
         characters += entry.path.length + (entry.from?.length ?? 0) + 50
         answer.came.push(entry)
       }

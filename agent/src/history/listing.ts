@@ -23,6 +23,9 @@ export type Listed = HistoryEntry & {
   uid: number
 }
 
+/** Paths that are listed with their content, and folders above them. */
+export type Scope = { whole: ReadonlySet<string>; above: ReadonlySet<string> }
+
 export const encoding = 'latin1'
 
 /**
@@ -39,14 +42,33 @@ const limitMs = 10 * 60_000
 const minSparseBytes = 64 * 1024
 const blockBytes = 512
 
-/** Lists the workspace as its owner. Throws `io_error` if it has too many entries or cannot be listed. */
+/**
+ * Lists the workspace as its owner; with a `scope`, only what it has. Throws `io_error` if the workspace has too many
+ * entries or cannot be listed.
+ */
 export async function listWorkspace(
   home: string,
   rules: HistoryRules,
   identities: Identities,
+  scope: Scope | null = null,
 ): Promise<Listing> {
+  const tests = scope && testsOf(scope)
+  if (tests) return findWithRoot(home, ['!', ...any(tests)], rules, identities)
   const { hidden, rest } = await listParts(home, rules, identities)
   return Buffer.concat([hidden, rest])
+}
+
+/** Tests for the root and everything in the scope; null for names that are no arguments of programs here. */
+function testsOf({ whole, above }: Scope): string[][] | null {
+  const tests = [['-path', '.']]
+  for (const path of [...above, ...whole]) {
+    const text = Buffer.from(path, encoding).toString('utf8')
+    if (Buffer.from(text, 'utf8').toString(encoding) !== path) return null
+    const pattern = `./${text.replaceAll(/[\\*?[]/g, '\\$&')}`
+    tests.push(['-path', pattern])
+    if (whole.has(path)) tests.push(['-path', `${pattern}/*`])
+  }
+  return tests
 }
 
 /** Like `listWorkspace`. If `rest` is given, only the hidden part is listed. */
@@ -66,8 +88,17 @@ export async function listParts(
 }
 
 export async function listHidden(home: string, rules: HistoryRules, identities: Identities): Promise<Buffer> {
-  const hidden = ['-xdev', '-path', './[!.]*', '-prune', '-o', ...expressionOf(rules)]
-  const listing = await find(home, hidden, identities)
+  return findWithRoot(home, ['-path', './[!.]*'], rules, identities)
+}
+
+/** Lists the root, and what is not `omitted`. */
+async function findWithRoot(
+  home: string,
+  omitted: string[],
+  rules: HistoryRules,
+  identities: Identities,
+): Promise<Buffer> {
+  const listing = await find(home, ['-xdev', ...omitted, '-prune', '-o', ...expressionOf(rules)], identities)
   if (listing.length === 0) throw new LinkFault('io_error', 'The workspace could not be listed.')
   return listing
 }

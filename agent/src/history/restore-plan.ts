@@ -61,7 +61,7 @@ const linesAtOnce = 2000
 
 export async function planRestore(deps: PlanDeps): Promise<Plan> {
   const { target, listing, index, home, isOwners, strangerUid } = deps
-  const moved = index && movedPaths(index.listing, listing)
+  const moved = index && movedPaths(await scopeOf(index.listing, target), listing)
   const changes: RestoreChange[] = []
   const conflicts: RestoreConflict[] = []
   const gone: { path: string; kind: Listed['kind'] }[] = []
@@ -242,6 +242,15 @@ export function movedPaths(before: Listing, after: Listing): Set<string> {
   const paths = gone.map(pathOfLine)
   for (const { line } of came) paths.push(pathOfLine(line))
   return new Set(paths)
+}
+
+/** The part of a listing that concerns the target, whose own listing has no more. */
+async function scopeOf(listing: Listing, { scope, concerns }: Target): Promise<Listing> {
+  if (!scope) return listing
+  const parts: Buffer[] = []
+  for await (const line of linesOf(listing))
+    if (concerns(pathOfLine(line))) parts.push(Buffer.from(`${line}\0`, encoding))
+  return Buffer.concat(parts)
 }
 
 async function* linesOf(listing: Listing): AsyncGenerator<string> {

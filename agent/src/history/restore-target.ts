@@ -1,10 +1,12 @@
 import type { HistoryEntry } from '@roost/contracts/link/history'
 import type { RestoreTarget } from '@roost/contracts/link/history-restore'
 import { LinkFault } from '../link/link.ts'
-import { isPlatformPath, parentOf } from './listing.ts'
+import { isPlatformPath, parentOf, type Scope } from './listing.ts'
 
 /** What the record has at the selected paths, and above them. */
 export type Target = {
+  /** The selected paths; null if they are everything, or too many. */
+  readonly scope: Scope | null
   add(entries: readonly RestoreTarget[], leftOut: readonly string[]): void
   /** In the order in which they came: folders before their content. */
   paths(): IterableIterator<string>
@@ -19,6 +21,8 @@ export type Target = {
 /** About 400,000 entries. */
 const maxBytes = 64 * 1024 * 1024
 const entryBytes = 100
+/** A listing compares each entry that it omits with all of them. */
+const maxScopePaths = 100
 const maxPathLength = 4096
 const form = /^([fdl])(o?)(s?)(k?)([0-7]+) (.*)$/
 const kinds = { f: 'file', d: 'folder', l: 'link' } as const
@@ -44,6 +48,8 @@ export function createTarget(selected: readonly string[]): Target {
   }
 
   return {
+    scope:
+      selection.has('') || selection.size + above.size > maxScopePaths ? null : { whole: selection, above },
     add(added, names) {
       for (const name of names) {
         count(name)

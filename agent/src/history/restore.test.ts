@@ -69,6 +69,24 @@ test('one file or folder: the rest stays, a missing parent comes back, and what 
   assert.equal(statSync(join(t.home, 'b')).mode & 0o777, 0o700)
 })
 
+test('names that are patterns, or not UTF-8, select only themselves', async () => {
+  using t = setUp()
+  const others = ['ab', 'b1', 'cd', 'e', 'f/x']
+  const names = ['a*', 'b[1]', 'c\\d', '?', 'f/*']
+  for (const path of [...names, ...others]) t.write(path, 'recorded')
+  const record = readTree(t.home)
+  for (const path of [...names, ...others]) t.write(path, 'later')
+  const { changed } = await restoreTo(t.restores, record, { paths: names })
+  assert.equal(changed, names.length)
+  for (const path of names) assert.equal(t.text(path), 'recorded', path)
+  for (const path of others) assert.equal(t.text(path), 'later', path)
+
+  const odd = Buffer.concat([Buffer.from(`${t.home}/`), Buffer.from([0x66, 0xff])])
+  writeFileSync(odd, 'new')
+  const { deleted } = await restoreTo(t.restores, record, { paths: ['f\u00ff'] })
+  assert.deepEqual([deleted, existsSync(odd), t.text('e')], [1, false, 'later'])
+})
+
 test('what is left out stays, with the folders around it, and is named', async () => {
   using t = setUp()
   t.write('kept', 'recorded')

@@ -166,7 +166,7 @@ export function createRestores(deps: RestoresDeps): Restores {
   async function compare(it: Session): Promise<void> {
     const index = it.base === null ? null : await readIndex(deps.index)
     using beneath = openBeneath(home)
-    const listing = await listWorkspace(home, it.rules, identities)
+    const listing = await listWorkspace(home, it.rules, identities, it.target.scope)
     it.listing = listing
     it.plan = await planRestore({
       target: it.target,
@@ -231,7 +231,7 @@ export function createRestores(deps: RestoresDeps): Restores {
   }
 
   async function hasMoved({ target, rules }: Session, listing: Listing): Promise<boolean> {
-    const now = await listWorkspace(home, rules, identities)
+    const now = await listWorkspace(home, rules, identities, target.scope)
     for (const path of movedPaths(listing, now))
       if (target.isSelected(path) && !target.isLeftOut(path)) return true
     return false

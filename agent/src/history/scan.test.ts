@@ -121,6 +121,11 @@ test('without a known base, files unchanged since a time are marked, unless a fo
   await using scan = await t.scanner.scan(defaultHistoryRules, [], { untouchedSince: since })
   const marked = scan.came.filter(({ untouched }) => untouched).map(({ path }) => path)
   assert.deepEqual(marked.sort(), ['link', 'same'])
+  assert.equal(scan.untouchedCount, 2)
+  assert.deepEqual(
+    scan.came.slice(-2).map(({ untouched }) => untouched),
+    [true, true],
+  )
   renameSync(at('old/moved'), at('again'))
   await scan.commit('one')
   await using known = await t.scanner.scan(defaultHistoryRules, ['one'], { untouchedSince: since })
@@ -128,6 +133,7 @@ test('without a known base, files unchanged since a time are marked, unless a fo
     known.came.filter(({ untouched }) => untouched),
     [],
   )
+  assert.equal(known.untouchedCount, null)
 })
 
 test('everything counts as new when the platform has another record, or the index is damaged', async () => {

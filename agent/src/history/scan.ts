@@ -48,8 +48,10 @@ export type Scan = {
   base: string | null
   /** Paths of the base that are no longer recorded. */
   gone: string[]
-  /** New and changed entries, folders before their content. The root has the empty path. */
+  /** New and changed entries, folders before their content. The root has the empty path. Untouched entries come last. */
   came: ScannedEntry[]
+  /** Entries at the end of `came`; null unless they were asked for. */
+  untouchedCount: number | null
   leftOut: { paths: LeftOutPath[]; count: number }
   /** Content of a file or target of a link, in chunks. Throws if there is none any more. */
   content(entry: HistoryEntry): AsyncGenerator<Buffer>
@@ -114,8 +116,12 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
       const earlier = earlierPaths(gone)
       const isUntouched =
         known || untouchedSince === null
-          ? () => false
+          ? null
           : await untouchedTest(rules, BigInt(Math.floor(untouchedSince)) * 1_000_000n - tickNs)
+      const entries = [...listed.values()].map((entry) =>
+        toEntry(entry, earlier, isUntouched?.(entry) ?? false),
+      )
+      const untouched = entries.filter((entry) => entry.untouched)
       const opened = openBeneath(home)
       const content = (entry: HistoryEntry) => read(opened, { listed, unsettled, clock }, entry)
       return {
@@ -124,7 +130,8 @@ export function createScanner({ home, file, identities, clock }: ScannerDeps): S
           .filter((line) => !line.startsWith('x '))
           .map(pathOfLine)
           .filter((path) => !listed.has(path)),
-        came: [...listed.values()].map((entry) => toEntry(entry, earlier, isUntouched(entry))),
+        came: untouched.length > 0 ? [...entries.filter((entry) => !entry.untouched), ...untouched] : entries,
+        untouchedCount: isUntouched && untouched.length,
         leftOut: leftOutOf(listing),
         content,
         digest: (entry) => digestOf(entry, content(entry)),

@@ -84,10 +84,12 @@ export type HistoryScanAnswer = {
   /** Null: the agent knows none of the records, so everything is new. */
   base: string | null
   left_out: { paths: LeftOutPath[]; count: number }
+  /** With `untouched_since`: the last `count` entries that came are untouched, and start at the position `from`. */
+  untouched?: { from: number; count: number } | undefined
 }
 /** Reads the difference from a position on: paths that are gone, then entries that came. */
 export type HistoryPage = { t: 'history.page'; handle: string; offset: number }
-/** Folders come before their content. An empty page is the end. */
+/** Folders come before their content. A page has untouched entries or others. An empty page is the end. */
 export type HistoryPageAnswer = { gone: string[]; came: ScannedEntry[] }
 export type ScannedEntry = HistoryEntry & {
   /** Path of the base that probably has the same content; absent without one. */

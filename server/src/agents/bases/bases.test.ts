@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newId } from '../../kit/ids.ts'
@@ -34,16 +34,29 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
   const containers = shared.engine.containers('test')
   const { bases } = world.area
   const fork = (id: string) => ({ name: id, volume_base: `v-${id}`, runtime: source.runtime })
-  const start = (record: string, id = newId(), from = bases) =>
-    from.startFrom({ agentId: source.id, record }, fork(id))
+  const start = (record: string, id = newId(), from = bases, agentId = source.id) =>
+    from.startFrom({ agentId, record }, fork(id))
   const engineId = (await containers.ping()).id
   return {
     ...{ record, containers, engine: shared.engine, clock: shared.clock, host: world.host },
     home: workspace.home,
+    id: source.id,
+    /** An agent that was forked from the record, with the workspace that the source has now. */
+    async forkOf(record: string) {
+      await world.request(owner.key, 'POST', '/api/agents', { name: 'fork' })
+      const { id } = await world.row('fork')
+      const forked_from = { agent_id: source.id, agent_name: 'ada', record_id: record, record_at: '' }
+      await agentStore(world.db).update(id, { forked_from: JSON.stringify(forked_from) })
+      const linked = linkWorkspace(world.link, id)
+      cpSync(workspace.home, linked.home, { recursive: true })
+      linked.wrote()
+      const make = () => world.area.history.make(id, { reason: () => 'after_run' })
+      return { ...linked, id, record: async () => (await make()).record.id }
+    },
     change: (patch: AgentPatch) => agentStore(world.db).update(source.id, patch),
     begin: (record: string) => bases.prepare(source.id, record),
-    async prepare(record: string, from = bases) {
-      const done = from.prepare(source.id, record)
+    async prepare(record: string, from = bases, agentId = source.id) {
+      const done = from.prepare(agentId, record)
       await shared.clock.advance(10)
       await done
     },
@@ -308,6 +321,43 @@ forEachDialect((_, open) => {
     await t.collect()
     await t.collect()
     assert.deepEqual([await t.volumes(), await t.rows()], [[], []])
+  })
+
+  test('what a fork needs is stored as its differences from the base of its source, and not prepared', async () => {
+    await using t = await openWorld(open)
+    const first = await t.record(large)
+    writeFileSync(join(t.home, 'more'), 'a later run')
+    const second = await t.record(large)
+    for (const record of [first, second]) assert.equal(await t.start(record, record), 'layered')
+    // Its source has the second record, whose base is a difference to that of the first one.
+    await using fork = await t.forkOf(second)
+    writeFileSync(join(fork.home, 'own'), 'of the fork')
+    fork.wrote()
+    const record = await fork.record()
+    await t.prepare(record, undefined, fork.id)
+    assert.equal((await t.rows()).length, 2)
+    assert.equal(await t.start(record, 'of-the-fork', undefined, fork.id), 'layered')
+    const rows = await t.rows()
+    const base = rows.find(({ record_id }) => record_id === record)
+    assert.equal(base?.on_volume, rows.find(({ record_id }) => record_id === first)?.volume)
+    const archive = t.engine.archiveOf(base?.volume ?? '')?.toString('latin1') ?? ''
+    assert.match(archive, /volume\/own\0.*of the fork/s)
+    assert.ok(archive.length < 10_000)
+
+    // Without the record of the source there is nothing to compare with.
+    await t.forget(first)
+    await t.prepare(record, undefined, fork.id)
+    const whole = (await t.rows()).filter(({ on_volume }) => on_volume === null)
+    assert.deepEqual(
+      whole.map(({ agent_id }) => agent_id),
+      [t.id],
+    )
+    writeFileSync(join(fork.home, 'own'), 'changed')
+    fork.wrote()
+    t.clock.advance(hour)
+    const changed = await fork.record()
+    await t.prepare(changed, undefined, fork.id)
+    assert.equal((await t.rows()).find(({ record_id }) => record_id === changed)?.on_volume, null)
   })
 
   test('differences from a base that is lost, or whose record was removed, become a whole base', async () => {

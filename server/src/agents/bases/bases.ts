@@ -83,7 +83,7 @@ export function createBases(deps: BasesDeps): Bases {
     const image = await imageFor(runtime)
     if (!(await layers.canUse(image))) throw new NotLayered('the engine has no layers')
     const record = { agent: storeName(source.agentId), record: source.record }
-    const whole = await store.newestWhole(engineId, source.agentId)
+    const whole = await similarBase(engineId, source.agentId)
     const difference = whole && (await differenceFrom(whole, record))
     if (whole && difference) {
       const archive = () => archiveOfDifference(history, record, difference, clock.now())
@@ -101,10 +101,20 @@ export function createBases(deps: BasesDeps): Bases {
     return fill(layers, { source, engineId, lockName }, { image, archive, on: null })
   }
 
+  /** A whole base that records of this agent may resemble: its own one, or the one that its workspace started from. */
+  async function similarBase(engineId: string, agentId: string): Promise<BaseRow | null> {
+    const own = await store.newestWhole(engineId, agentId)
+    const origin = own ? null : (await agentStore(db).byId(agentId))?.forked_from
+    if (!origin) return own
+    const found = (await store.of(engineId, origin.record_id)).find(({ state }) => state === 'filled') ?? null
+    return found?.on_volume ? store.ofVolume(engineId, found.on_volume) : found
+  }
+
   /** Null if the record is not almost that of the base, or the latter was removed. */
   async function differenceFrom(base: BaseRow, record: RecordId): Promise<Difference | null> {
     try {
-      return await differenceOf(history, { agent: record.agent, record: base.record_id }, record)
+      const from = { agent: storeName(base.agent_id), record: base.record_id }
+      return await differenceOf(history, from, record)
     } catch (error) {
       if (error instanceof UnknownRecord) return null
       throw error
@@ -230,7 +240,7 @@ export function createBases(deps: BasesDeps): Bases {
     const engineId = await engine.read()
     // Attempts are never forked.
     if (!agent || agent.attempt_set_id !== null || agent.engine_id !== engineId) return null
-    const whole = await store.newestWhole(engineId, agentId)
+    const whole = await similarBase(engineId, agentId)
     if (whole && (await differenceFrom(whole, record))) {
       await store.used(whole.id, timestamp(clock.now()))
       return null

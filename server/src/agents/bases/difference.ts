@@ -18,7 +18,7 @@ export async function differenceOf(
   from: RecordId,
   to: RecordId,
 ): Promise<Difference | null> {
-  const changes = await history.changes(to.agent, from.record, to.record)
+  const changes = await history.changes(from, to)
   if (changes.length > maxPaths) return null
   const found = new Map<string, StoredEntry | null>()
 

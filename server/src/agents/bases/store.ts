@@ -34,6 +34,16 @@ export function baseStore(executor: Executor) {
         .executeTakeFirst()
       return row ?? null
     },
+    async ofVolume(engineId: string, volume: string): Promise<BaseRow | null> {
+      const row = await db
+        .selectFrom('workspace_bases')
+        .selectAll()
+        .where('engine_id', '=', engineId)
+        .where('volume', '=', volume)
+        .where('state', '=', 'filled')
+        .executeTakeFirst()
+      return row ?? null
+    },
     async insert(row: BaseRow): Promise<void> {
       await db.insertInto('workspace_bases').values(row).execute()
     },

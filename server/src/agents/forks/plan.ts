@@ -1,6 +1,5 @@
 import { isOrganizationalTag } from '@roost/contracts/agents/agent'
 import type { CreateAgent } from '@roost/contracts/agents/registry'
-import { isPortable } from '@roost/contracts/link/credentials'
 import type { SignedIn } from '../../identity/access/caller.ts'
 import type { Filled, RecordRow } from '../history/index.ts'
 import type { Agent, AgentPatch, ForkedFrom } from '../records/index.ts'
@@ -80,11 +79,6 @@ export function forkedFrom(source: Agent, record: RecordRow): ForkedFrom {
     record_id: record.id,
     record_at: record.created_at,
   }
-}
-
-/** What the installation keeps in a workspace never leaves it; credential files only if the owner says so. */
-export function isTaken(path: string, withCredentials: boolean): boolean {
-  return isPortable(path, withCredentials)
 }
 
 export function filledWarnings({ omitted, omittedCount, conflicts, conflictCount }: Filled): string[] {

@@ -11,6 +11,8 @@ import {
   type AgentHistory,
   historyStore,
   leftOutOf,
+  type Omissions,
+  type RecordRequest,
   type RecordRow,
   reasonOf,
   WorkspaceRestoring,
@@ -18,7 +20,7 @@ import {
 import type { AgentHooks, AgentManagement } from '../management/index.ts'
 import { type Agent, agentStore } from '../records/index.ts'
 import type { CallAgent } from '../rpc/index.ts'
-import { filledWarnings, forkedFrom, isTaken, planOf, recordWarnings } from './plan.ts'
+import { filledWarnings, forkedFrom, planOf, recordWarnings } from './plan.ts'
 import type { ForkRequest } from './request.ts'
 
 export type Forks = {
@@ -132,11 +134,11 @@ export function createForks(deps: ForksDeps): ForkService {
   }
 
   /** The first record of the fork. Its runs are recorded without it too. */
-  async function recordFork(fork: Agent, record: RecordRow, untouchedSince: number | null): Promise<void> {
+  async function recordFork(fork: Agent, record: RecordRow, origin: RecordRequest['fork']): Promise<void> {
     try {
       if (!(await history.isOn(fork.id))) return
       const { signal } = closing
-      await history.make(fork.id, { reason: () => 'fork', sourceId: record.id, untouchedSince, signal })
+      await history.make(fork.id, { reason: () => 'fork', sourceId: record.id, fork: origin, signal })
     } catch (error) {
       if (!closing.signal.aborted)
         log.warn({ err: error, agent: fork.name }, 'the workspace of a fork was not recorded')
@@ -151,7 +153,7 @@ export function createForks(deps: ForksDeps): ForkService {
       if (source.egress_mode === 'enforce') await deps.egress.refuseUnenforceable()
       const { warnings } = plan
       let point: RecordRow | null = null
-      let omitted: Promise<ReadonlySet<string>> | null = null
+      let omitted: Promise<Omissions> | null = null
       let isComplete = false
       let firstStart: number | null = null
 
@@ -162,7 +164,7 @@ export function createForks(deps: ForksDeps): ForkService {
           point = record
           warnings.push(...found, ...(await warningsOf(source, record)))
           // Read while the container starts.
-          omitted = history.omissions(record, (path) => isTaken(path, request.with_credentials))
+          omitted = history.omissions(record, request.with_credentials)
           // `fill` awaits it and throws its failure.
           omitted.catch(() => {})
           const base = { agentId: record.agent_id, record: record.id }
@@ -184,8 +186,9 @@ export function createForks(deps: ForksDeps): ForkService {
           await ask(running, 'credentials.render', {})
         },
         async publish(tx, fork, now) {
-          if (!point) throw new Error('A fork has no record.')
+          if (!point || !omitted) throw new Error('A fork has no record.')
           const record: RecordRow = point
+          const forkOrigin = { omitted: await omitted, untouchedSince: isComplete ? firstStart : null }
           const origin = JSON.stringify(forkedFrom(source, record))
           await agentStore(tx).update(fork.id, { forked_from: origin })
           await copyHistorySettings(tx, source, fork, caller)
@@ -196,10 +199,7 @@ export function createForks(deps: ForksDeps): ForkService {
           })
           tx.onCommitted(() => {
             deps.linkConnected(fork.id)
-            const untouchedSince = isComplete ? firstStart : null
-            const recording = recordFork(fork, record, untouchedSince).finally(() =>
-              recordings.delete(recording),
-            )
+            const recording = recordFork(fork, record, forkOrigin).finally(() => recordings.delete(recording))
             recordings.add(recording)
           })
           return facts

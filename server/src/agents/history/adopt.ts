@@ -55,7 +55,7 @@ export function createAttemptRecords({
     const { number: _, ...columns } = record
     return store.insertAttempt({
       ...columns,
-      ...countsOf(await history.changes(agent, baseId, id)),
+      ...countsOf(await history.changes({ agent, record: baseId }, { agent, record: id })),
       ...{ id, agent_id: agentId, reason: 'attempt', created_at: timestamp(clock.now()) },
       ...{ base_id: baseId, source_id: null, pinned: 0, pinned_by: null, attempt_set_id: setId },
     })

@@ -4,7 +4,7 @@ import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import { UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
-import { isBelow, omissionsOf } from './omissions.ts'
+import { isBelow, type Omissions } from './omissions.ts'
 import { textOf } from './paths.ts'
 import { applyRestore, RestoreUnsettled } from './restore.ts'
 import { leftOutOf, storeName } from './rules.ts'
@@ -14,8 +14,8 @@ export type FillRequest = {
   /** A running agent that nobody uses yet. */
   agentId: string
   record: RecordRow
-  /** Result of `omissionsFor` for this record. */
-  omitted: Promise<ReadonlySet<string>>
+  /** What is not taken from this record. */
+  omitted: Promise<Omissions>
   /** The workspace has the whole record already: what is left out is deleted. */
   isComplete: boolean
 }
@@ -31,18 +31,6 @@ export type Filled = {
 
 const maxNamed = 20
 
-/**
- * Paths of a record that are left out of a workspace. `isTaken` decides by the path in the workspace: a folder that is
- * not taken is left out with its content, and a file with all copies of it. Throws `UnknownRecord`.
- */
-export function omissionsFor(
-  history: WorkspaceHistory,
-  record: RecordRow,
-  isTaken: (path: string) => boolean,
-): Promise<ReadonlySet<string>> {
-  return omissionsOf(history, sourceOf(record), isTaken)
-}
-
 const sourceOf = ({ agent_id, id }: RecordRow) => ({ agent: storeName(agent_id), record: id })
 
 /**
@@ -55,7 +43,7 @@ export async function fillWorkspace(
 ): Promise<Filled> {
   const source = sourceOf(record)
   try {
-    const omitted = await coming
+    const { paths: omitted } = await coming
     const filled = { omitted: [...omitted].slice(0, maxNamed).map(textOf), omittedCount: omitted.size }
     if (isComplete && omitted.size === 0) return { ...filled, conflicts: [], conflictCount: 0 }
     const taken: Pick<WorkspaceHistory, 'list' | 'readAll'> = {

@@ -10,6 +10,7 @@ export type { RunRecording, StartedRun } from './around-runs.ts'
 export { reasonOf, WorkspaceRestoring } from './faults.ts'
 export type { Filled, FillRequest } from './fill.ts'
 export { createHistorySettings, type HistorySettingsService } from './history-settings.ts'
+export type { Omissions } from './omissions.ts'
 export { createHistoryReader, type HistoryReader } from './reader.ts'
 export type { MadeRecord, RecordRequest } from './record.ts'
 export {

@@ -1,18 +1,57 @@
+import { isPortable } from '@roost/contracts/link/credentials'
 import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { textOf } from './paths.ts'
+import { storeName } from './rules.ts'
+import type { RecordRow } from './tables.ts'
 
-/** The topmost paths that are not taken, as bytes, and those of copies: hard links are recorded as separate files. */
+const rememberedRecords = 50
+const maxRememberedPaths = 1000
+
+/** What is not taken from a record. */
+export type Omissions = {
+  /** The topmost paths, as bytes, and those of copies: hard links are recorded as separate files. */
+  paths: ReadonlySet<string>
+  /** Files and links of the record that are taken. */
+  takenCount: number
+}
+
+/** Remembers what was found for the last records, which never change. */
+export function createForkOmissions(
+  history: Pick<WorkspaceHistory, 'walk' | 'sizes'>,
+): (record: Pick<RecordRow, 'id' | 'agent_id'>, withCredentials: boolean) => Promise<Omissions> {
+  const known = new Map<string, Promise<Omissions>>()
+  return ({ id, agent_id }, withCredentials) => {
+    const key = `${id} ${withCredentials}`
+    const source = { agent: storeName(agent_id), record: id }
+    const found = known.get(key) ?? omissionsOf(history, source, (path) => isPortable(path, withCredentials))
+    known.delete(key)
+    known.set(key, found)
+    const forget = () => void (known.get(key) === found && known.delete(key))
+    found.then(({ paths }) => paths.size > maxRememberedPaths && forget(), forget)
+    for (const oldest of known.keys()) if (known.size > rememberedRecords) known.delete(oldest)
+    return found
+  }
+}
+
+/**
+ * What `isTaken` refuses, by the path in the workspace: a folder with its content, and a file with all copies of it.
+ * Throws `UnknownRecord`.
+ */
 export async function omissionsOf(
   history: Pick<WorkspaceHistory, 'walk' | 'sizes'>,
   source: RecordId,
   isTaken: (path: string) => boolean,
-): Promise<Set<string>> {
+): Promise<Omissions> {
+  let takenCount = 0
   const omitted = new Set<string>()
   const withheld: StoredEntry[] = []
   const inside = new Set<string>()
   for await (const entry of entriesOf(history, source)) {
     const isInside = inside.has(entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/'))))
-    if (!isInside && isTaken(textOf(entry.path))) continue
+    if (!isInside && isTaken(textOf(entry.path))) {
+      if (entry.kind !== 'folder') takenCount += 1
+      continue
+    }
     if (!isInside) omitted.add(entry.path)
     if (entry.kind === 'folder') inside.add(entry.path)
     if (entry.kind === 'file') withheld.push(entry)
@@ -20,9 +59,12 @@ export async function omissionsOf(
   const sizes = await history.sizes(withheld)
   const contents = new Set(withheld.flatMap(({ content }, index) => (sizes[index] ? [content] : [])))
   if (contents.size > 0)
-    for await (const { kind, path, content } of entriesOf(history, source))
-      if (kind === 'file' && contents.has(content) && !isBelow(omitted, path)) omitted.add(path)
-  return omitted
+    for await (const { kind, path, content } of entriesOf(history, source)) {
+      if (kind !== 'file' || !contents.has(content) || isBelow(omitted, path)) continue
+      omitted.add(path)
+      takenCount -= 1
+    }
+  return { paths: omitted, takenCount }
 }
 
 /** Every entry of a record but its root, folders before their content. Throws `UnknownRecord`. */

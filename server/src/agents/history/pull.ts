@@ -6,6 +6,7 @@ import {
 } from '@roost/contracts/link/history'
 import type { AgentLink, PlatformCallName, PlatformRequest } from '../../ports/agent-link/port.ts'
 import type { Draft } from '../../ports/workspace-history/port.ts'
+import type { Omissions } from './omissions.ts'
 
 /** The agent's answers contradict each other. */
 export class InvalidAnswer extends Error {
@@ -22,6 +23,8 @@ export type PullOptions = {
   handle: string
   /** `compared`: the scan is the difference to the draft's base. Null: the draft is empty. */
   base: 'compared' | AssumedBase | null
+  /** As the agent has counted them. */
+  untouched: { from: number; count: number } | null
   draft: Omit<Draft, 'commit'>
   link: Pick<AgentLink, 'call'>
   signal: AbortSignal
@@ -33,12 +36,18 @@ export type AssumedBase = {
   paths(): AsyncIterable<string>
   /** Contents of the base at these paths are not used. */
   isWithheld(path: string): boolean
-  /** The workspace was created from the base: files that the agent reports as untouched are taken without comparing. */
-  isOrigin: boolean
+  /** Null unless the workspace was created from the base: files that the agent reports as untouched are then taken. */
+  origin: {
+    omitted: Omissions
+    /** Whether the base has a file or link at this path. */
+    hasFile(path: string): Promise<boolean>
+  } | null
 }
 
 /** Each entry takes memory until its record is stored. */
 const maxEntries = 300_000
+/** New files of a layered fork, each of which is looked for in its base. */
+const maxNewFiles = 1000
 /** Of larger files that changed, the digest is compared before the content is sent. */
 const minDigestBytes = 1024 * 1024
 
@@ -47,7 +56,8 @@ export async function pullScan(options: PullOptions): Promise<LeftOutPath[]> {
   const { draft, base } = options
   const leftOut: LeftOutPath[] = []
   const assumed = base === 'compared' ? null : base
-  const seen = assumed && new Set<string>()
+  /** Kinds by path. */
+  const seen = assumed && new Map<string, ScannedEntry['kind']>()
   let gone = 0
   let came = 0
   for (;;) {
@@ -61,16 +71,49 @@ export async function pullScan(options: PullOptions): Promise<LeftOutPath[]> {
     for (const path of page.gone) await draft.remove(path)
     const files = new Map<number, ScannedEntry>()
     for (const [index, entry] of page.came.entries()) {
-      seen?.add(entry.path)
+      seen?.set(entry.path, entry.kind)
       if (entry.kind === 'folder') await draft.folder(entry)
       else files.set(came + index, entry)
     }
     came += page.came.length
     await keepEqual(options, files)
     await pullContents(options, files, leftOut)
+    if (assumed && seen && came === options.untouched?.from) {
+      if (await isRestUntouched(assumed, seen, options.untouched.count)) {
+        await removeOmitted(assumed, seen, draft)
+        return leftOut
+      }
+    }
   }
   if (assumed) for await (const path of assumed.paths()) if (!seen?.has(path)) await draft.remove(path)
   return leftOut
+}
+
+/**
+ * Whether the workspace has every file of its base, so that the untouched ones need not be read. Each of them is one of
+ * the base, because only the base was there before the program.
+ */
+async function isRestUntouched(
+  { origin, isWithheld }: AssumedBase,
+  seen: ReadonlyMap<string, ScannedEntry['kind']>,
+  untouchedCount: number,
+): Promise<boolean> {
+  const files = [...seen].flatMap(([path, kind]) => (kind !== 'folder' && !isWithheld(path) ? [path] : []))
+  if (!origin || files.length > maxNewFiles) return false
+  const found = await Promise.all(files.map(origin.hasFile))
+  return found.filter(Boolean).length + untouchedCount === origin.omitted.takenCount
+}
+
+async function removeOmitted(
+  { origin, paths, isWithheld }: AssumedBase,
+  seen: ReadonlyMap<string, ScannedEntry['kind']>,
+  draft: PullOptions['draft'],
+): Promise<void> {
+  const omitted = [...(origin?.omitted.paths ?? [])]
+  for (const path of omitted) if (!seen.has(path)) await draft.remove(path)
+  // A new folder at the path of an omitted one has its own content.
+  if (!omitted.some((path) => seen.get(path) === 'folder')) return
+  for await (const path of paths()) if (isWithheld(path) && !seen.has(path)) await draft.remove(path)
 }
 
 function callOf({ link, agentId, signal }: PullOptions) {
@@ -85,7 +128,7 @@ async function keepEqual(options: PullOptions, files: Map<number, ScannedEntry>)
   const mayEqual = ({ path, size }: ScannedEntry) =>
     base === 'compared' ? size >= minDigestBytes : !base.isWithheld(path)
   let asked = [...files].filter(([, entry]) => mayEqual(entry))
-  if (base !== 'compared' && base.isOrigin) {
+  if (base !== 'compared' && base.origin) {
     const untouched = asked.filter(([, entry]) => entry.untouched)
     const isKept = await draft.keepUntouched(untouched.map(([, entry]) => entry))
     for (const [index, [place]] of untouched.entries()) if (isKept[index]) files.delete(place)

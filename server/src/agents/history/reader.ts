@@ -96,9 +96,9 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     return requireRecord(reading, id)
   }
 
-  function compare({ agent, isOwner }: HistoryReading, from: RecordRow, to: RecordRow, page: ChangesPage) {
+  function compare({ isOwner }: HistoryReading, from: RecordRow, to: RecordRow, page: ChangesPage) {
     return turns(async () => {
-      const all = await history.changes(storeName(agent.id), from.id, to.id).catch(unknownRecord)
+      const all = await history.changes(idOf(from), idOf(to)).catch(unknownRecord)
       return listChanges(all, page, { isOwner, history })
     })
   }

@@ -1,7 +1,7 @@
 import { isPortable } from '@roost/contracts/link/credentials'
 import { type RecordId, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import type { Agent } from '../records/index.ts'
-import { entriesOf, isBelow, omissionsOf } from './omissions.ts'
+import { entriesOf, isBelow, type Omissions, omissionsOf } from './omissions.ts'
 import type { AssumedBase } from './pull.ts'
 import { storeName } from './rules.ts'
 
@@ -12,32 +12,47 @@ export type Base = {
   assumed: AssumedBase | null
 }
 
+export type ForkOrigin = {
+  /** What the fork did not get from the record. */
+  omitted: Omissions
+  /**
+   * For a layered volume: when the fork's program first started, in milliseconds of the clock that stamps its files. Files
+   * that have not changed since are not compared.
+   */
+  untouchedSince: number | null
+}
+
 /**
  * The record that the workspace probably equals, for an agent that knows none: its own latest one, or that of a new fork.
- * Null without one. `isOrigin`: the volume was created from the record that was forked.
+ * Null without one.
  */
 export async function assumedBaseOf(
-  history: Pick<WorkspaceHistory, 'walk' | 'sizes'>,
+  history: Pick<WorkspaceHistory, 'walk' | 'sizes' | 'entry'>,
   agent: Pick<Agent, 'id' | 'forked_from'>,
-  { latest, lost, isOrigin }: { latest: string | null; lost: readonly string[]; isOrigin: boolean },
+  { latest, lost, fork }: { latest: string | null; lost: readonly string[]; fork: ForkOrigin | undefined },
 ): Promise<Base | null> {
   if (latest !== null) {
     const record = { agent: storeName(agent.id), record: latest }
     const paths = () => pathsOf(history, record)
-    return { record, assumed: { paths, isWithheld: () => false, isOrigin: false } }
+    return { record, assumed: { paths, isWithheld: () => false, origin: null } }
   }
   const origin = agent.forked_from
   if (!origin || lost.includes(origin.record_id)) return null
   const record = { agent: storeName(origin.agent_id), record: origin.record_id }
   try {
     // A fork may lack the source's credentials. It must not be able to test guesses of them.
-    const withheld = await omissionsOf(history, record, (path) => isPortable(path, false))
+    const withheld = fork?.omitted ?? (await omissionsOf(history, record, (path) => isPortable(path, false)))
+    const isLayered = fork !== undefined && fork.untouchedSince !== null
+    const hasFile = async (path: string) => {
+      const found = await history.entry(record, path)
+      return found !== null && found.kind !== 'folder'
+    }
     return {
       record,
       assumed: {
         paths: () => pathsOf(history, record),
-        isWithheld: (path) => isBelow(withheld, path),
-        isOrigin,
+        isWithheld: (path) => isBelow(withheld.paths, path),
+        origin: isLayered ? { omitted: withheld, hasFile } : null,
       },
     }
   } catch (error) {

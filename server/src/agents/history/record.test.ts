@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { chmodSync, copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { isPortable } from '@roost/contracts/link/credentials'
 import type { HistoryPageAnswer, HistoryReadAnswer } from '@roost/contracts/link/history'
 import { createFakeAgentLink, type FakeAnswers } from '../../ports/agent-link/fake.ts'
 import { LinkDown, LinkFault, LinkTimeout } from '../../ports/agent-link/port.ts'
@@ -11,6 +21,7 @@ import { openTestDatabase } from '../../test/dialects.ts'
 import { agentStore } from '../records/index.ts'
 import { openAgents } from '../test/world.ts'
 import { reasonOf } from './faults.ts'
+import { omissionsOf } from './omissions.ts'
 import { pullScan } from './pull.ts'
 import { restoreStore } from './restore-store.ts'
 import { storeName } from './rules.ts'
@@ -49,6 +60,12 @@ async function openWorld(options: Parameters<typeof openAgents>[1] & { answers?:
     },
   }
 }
+
+/** What a fork without credentials does not get. */
+const omittedOf = (
+  { id, world }: { id: string; world: { history: WorkspaceHistory } },
+  { id: record }: { id: string },
+) => omissionsOf(world.history, { agent: storeName(id), record }, (path) => isPortable(path, false))
 
 test('a record has the difference to the one before it, and what is left out', async () => {
   await using t = await openWorld()
@@ -226,13 +243,13 @@ test('the first record of a layered fork compares only what changed after its st
   const id = await t.forkOf('fork', source)
   // "b" has another content of the same size, so it is not read. "c" has another size, so it is.
   const files = { a: 'a', b: 'B', c: 'longer', '.env': secret }
-  const asked = async (untouchedSince?: number) => {
-    await using fork = linkWorkspace(world.link, id)
-    for (const [name, content] of Object.entries(files)) writeFileSync(join(fork.home, name), content)
-    fork.wrote()
+  const asked = async (untouchedSince: number) => {
+    await using workspace = linkWorkspace(world.link, id)
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(workspace.home, name), content)
+    workspace.wrote()
     const before = world.link.calls.length
-    const request = { reason: () => 'fork' as const, sourceId: source.id, untouchedSince }
-    const { record } = await t.history.make(id, request)
+    const fork = { omitted: await omittedOf(t, source), untouchedSince }
+    const { record } = await t.history.make(id, { reason: () => 'fork', sourceId: source.id, fork })
     const calls = world.link.calls.slice(before).filter((call) => call.t !== 'history.page')
     return { tree: await treeOf(world, id, record.id), names: calls.map((call) => call.t.slice(8)) }
   }
@@ -242,6 +259,68 @@ test('the first record of a layered fork compares only what changed after its st
   assert.deepEqual(first.names, ['scan', 'digest', 'read', 'commit', 'close'])
   // From then on the fork has a record of its own.
   assert.deepEqual((await asked(later)).tree, files)
+})
+
+test('of a layered fork with all files of its source, only what is new is read', async () => {
+  await using t = await openWorld()
+  const { world } = t
+  const inSource: Record<string, string> = {
+    a: 'a',
+    '.env': 'KEY=canary',
+    'folder/b': 'b',
+    'keys/id.pem': 'key',
+  }
+  for (const folder of ['folder', 'keys']) mkdirSync(join(t.workspace.home, folder))
+  for (const [name, content] of Object.entries(inSource)) t.write(name, content)
+  const source = (await t.history.make(t.id, onDemand)).record
+  const omitted = await omittedOf(t, source)
+  assert.deepEqual([[...omitted.paths].sort(), omitted.takenCount], [['.env', 'keys/id.pem'], 2])
+
+  async function recordOf(name: string, change: (home: string) => void) {
+    const id = await t.forkOf(name, source)
+    await using workspace = linkWorkspace(world.link, id)
+    const { home } = workspace
+    for (const folder of ['folder', 'keys']) mkdirSync(join(home, folder))
+    writeFileSync(join(home, 'a'), 'a')
+    writeFileSync(join(home, 'folder/b'), 'b')
+    // A change in the tick before it counts as one after it.
+    const untouchedSince = statSync(join(home, 'folder/b')).ctimeMs + 50
+    do writeFileSync(join(home, '.env'), 'KEY=own')
+    while (statSync(join(home, '.env')).ctimeMs < untouchedSince)
+    change(home)
+    workspace.wrote()
+    const before = world.link.calls.length
+    const request = { reason: () => 'fork' as const, sourceId: source.id, fork: { omitted, untouchedSince } }
+    const { record } = await t.history.make(id, request)
+    const calls = world.link.calls.slice(before).map((call) => call.t.slice(8))
+    return { tree: await treeOf(world, id, record.id), calls }
+  }
+  const same = { a: 'a', '.env': 'KEY=own', folder: null, 'folder/b': 'b', keys: null }
+  const short = ['scan', 'page', 'digest', 'read', 'commit', 'close']
+  const whole = ['scan', 'page', 'digest', 'read', 'page', 'page', 'commit', 'close']
+  const added = await recordOf('added', (home) => writeFileSync(join(home, 'new'), 'new'))
+  assert.deepEqual(added.tree, { ...same, new: 'new' })
+  assert.deepEqual(added.calls, short)
+  const changed = await recordOf('changed', (home) => writeFileSync(join(home, 'a'), 'A'))
+  assert.deepEqual(changed.tree, { ...same, a: 'A' })
+  assert.deepEqual(changed.calls, short)
+  const { a: _, ...without } = same
+  const deleted = await recordOf('deleted', (home) => rmSync(join(home, 'a')))
+  assert.deepEqual(deleted.tree, without)
+  assert.deepEqual(
+    deleted.calls,
+    whole.filter((call) => call !== 'digest'),
+  )
+  // One more and one less.
+  const moved = await recordOf('moved', (home) => renameSync(join(home, 'a'), join(home, 'c')))
+  assert.deepEqual(moved.tree, { ...without, c: 'a' })
+  assert.deepEqual(moved.calls, whole)
+  const replaced = await recordOf('replaced', (home) => {
+    rmSync(join(home, '.env'))
+    mkdirSync(join(home, '.env'))
+    writeFileSync(join(home, '.env/inner'), 'inner')
+  })
+  assert.deepEqual(replaced.tree, { ...same, '.env': null, '.env/inner': 'inner' })
 })
 
 test('a fork without its source, or above its quota, is recorded by the same rules as any agent', async () => {
@@ -400,6 +479,9 @@ test('a scan without an end is given up', async () => {
   const link = createFakeAgentLink()
   link.link('a1', { 'history.page': async () => page(folders) })
   const { signal } = new AbortController()
-  await assert.rejects(pullScan({ agentId: 'a1', handle: 'h', base: null, draft, link, signal }), /too many/)
+  await assert.rejects(
+    pullScan({ agentId: 'a1', handle: 'h', base: null, untouched: null, draft, link, signal }),
+    /too many/,
+  )
   assert.ok(pulled <= 300_000, String(pulled))
 })

@@ -12,8 +12,8 @@ import {
 } from '../../ports/workspace-history/port.ts'
 import { agentStore } from '../records/index.ts'
 import { WorkspaceRestoring } from './faults.ts'
-import { InvalidAnswer, pullScan } from './pull.ts'
-import { assumedBaseOf, type Base } from './record-base.ts'
+import { InvalidAnswer, type PullOptions, pullScan } from './pull.ts'
+import { assumedBaseOf, type Base, type ForkOrigin } from './record-base.ts'
 import type { RecordTurns } from './record-turns.ts'
 import { restoreStore } from './restore-store.ts'
 import { storeName } from './rules.ts'
@@ -40,11 +40,8 @@ export type RecordRequest = {
   reason(): RecordReason
   /** The record that the workspace was filled from, by a restore or a fork. */
   sourceId?: string
-  /**
-   * For a fork with a layered volume: when its program first started, in milliseconds of the clock that stamps its files.
-   * Files that have not changed since are not compared.
-   */
-  untouchedSince?: number | null
+  /** For the first record of a fork. */
+  fork?: ForkOrigin
   /** Without any change, the latest record is returned whatever the reason is. */
   mayShare?: boolean
   /** Account that asked for it. */
@@ -92,14 +89,14 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     ])
     const known = recent.map(({ id }) => id).filter((id) => !lost.includes(id))
     const [latest = null] = recent
-    const { untouchedSince } = request
-    const isOrigin = latest === null && untouchedSince !== null && untouchedSince !== undefined
+    const fork = latest === null ? request.fork : undefined
+    const since = fork?.untouchedSince ?? null
     const scan = await link.call(
       agentId,
       'history.scan',
       {
         ...{ rules, bases: known, full: !isAroundRun(request) },
-        ...(isOrigin && { untouched_since: untouchedSince }),
+        ...(since !== null && { untouched_since: since }),
       },
       { signal, timeoutSeconds: scanSeconds },
     )
@@ -110,11 +107,12 @@ export function createMakeRecord(deps: MakeRecordDeps) {
       return { record: latest, isNew: false }
     let base: Base | null = null
     try {
-      base = await baseOf(agentId, scan.base, { latest: known[0] ?? null, lost, isOrigin })
+      base = await baseOf(agentId, scan.base, { latest: known[0] ?? null, lost, fork })
       const opened = await openDraft(agentId, base)
       if (opened)
         return await fill(opened, {
           ...{ agentId, handle, base, latest, rules, leftOut: scan.left_out, request, signal },
+          untouched: scan.untouched ?? null,
         })
     } finally {
       if (handle !== null) void link.call(agentId, 'history.close', { handle }).catch(() => {})
@@ -156,16 +154,17 @@ export function createMakeRecord(deps: MakeRecordDeps) {
       latest: RecordRow | null
       rules: HistoryRules
       leftOut: { paths: LeftOutPath[]; count: number }
+      untouched: PullOptions['untouched']
       request: RecordRequest
       signal: AbortSignal
     },
   ): Promise<MadeRecord> {
     await using opened = draft
-    const { agentId, handle, latest, rules, leftOut, request, signal } = scan
+    const { agentId, handle, latest, rules, leftOut, untouched, request, signal } = scan
     const agent = storeName(agentId)
     const base = scan.base && (scan.base.assumed ?? 'compared')
     const unreadable =
-      handle === null ? [] : await pullScan({ agentId, handle, base, draft: opened, link, signal })
+      handle === null ? [] : await pullScan({ agentId, handle, base, untouched, draft: opened, link, signal })
     signal.throwIfAborted()
     const id = randomUUID()
     const { receivedBytes, isChanged } = await opened.commit(id)
@@ -182,7 +181,9 @@ export function createMakeRecord(deps: MakeRecordDeps) {
       return { record: latest, isNew: false }
     }
     const before = latest && (await history.list({ agent, record: latest.id }, '')) ? latest : null
-    const counts = countsOf(before ? await history.changes(agent, before.id, id) : [])
+    const counts = countsOf(
+      before ? await history.changes({ agent, record: before.id }, { agent, record: id }) : [],
+    )
     const record = await insert({
       ...{ id, agent_id: agentId, reason: request.reason(), created_at: timestamp(clock.now()) },
       ...{ base_id: before?.id ?? null, source_id: request.sourceId ?? null },

@@ -250,10 +250,11 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
   async function mergeFor(row: RestoreRow, beforeId: string): Promise<Merge | null> {
     const { agent_id: agentId, merge_base_id: baseId, record_id: recordId } = row
     if (baseId === null) return null
-    const store = storeName(agentId)
+    const idOf = (record: string) => ({ agent: storeName(agentId), record })
+    const base = idOf(baseId)
     const [theirs, ours] = await Promise.all([
-      history.changes(store, baseId, recordId),
-      history.changes(store, baseId, beforeId),
+      history.changes(base, idOf(recordId)),
+      history.changes(base, idOf(beforeId)),
     ])
     const merge = mergeOf(theirs, ours, row.overwrite === 1)
     if (merge.conflicts.length > 0 && row.overwrite === 0) throw new ChangedMeanwhile(merge.conflicts)

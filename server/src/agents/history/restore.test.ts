@@ -6,7 +6,8 @@ import { test } from 'node:test'
 import { changeTree, randomOf, readTree, type Tree } from '@roost/test-support/trees/random'
 import { Fault } from '../../kit/fault.ts'
 import { LinkDown } from '../../ports/agent-link/port.ts'
-import { fillWorkspace, omissionsFor } from './fill.ts'
+import { fillWorkspace } from './fill.ts'
+import { omissionsOf } from './omissions.ts'
 import { applyRestore, previewRestore, type RestoreDeps, RestoreUnsettled, restoreEnd } from './restore.ts'
 import { targetOf } from './restore-target.ts'
 import { storeName } from './rules.ts'
@@ -193,7 +194,11 @@ for (const isComplete of [false, true])
         { link, history: world.store, clock: fork.deps.clock },
         {
           ...{ agentId: 'fork', record: row, isComplete },
-          omitted: omissionsFor(world.store, row, (path) => path !== 'secret'),
+          omitted: omissionsOf(
+            world.store,
+            { agent: storeName('source'), record },
+            (path) => path !== 'secret',
+          ),
         },
       ),
       (error) => error instanceof Fault && error.code === 'conflict',

@@ -6,7 +6,8 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { type AttemptRecords, createAttemptRecords } from './adopt.ts'
 import { createAroundRuns, type RunRecording } from './around-runs.ts'
-import { type Filled, type FillRequest, fillWorkspace, omissionsFor } from './fill.ts'
+import { type Filled, type FillRequest, fillWorkspace } from './fill.ts'
+import { createForkOmissions, type Omissions } from './omissions.ts'
 import { createMakeRecord, type MadeRecord, type RecordRequest } from './record.ts'
 import { createRecordTurns } from './record-turns.ts'
 import { createRestores, type RestoreService, type RestoresDeps } from './restores.ts'
@@ -40,8 +41,8 @@ export type AgentHistory = {
   restores: RestoreService
   /** Records the workspace of a linked agent. See `createMakeRecord`. */
   make(agentId: string, request: RecordRequest): Promise<MadeRecord>
-  /** See `omissionsFor`. */
-  omissions(record: RecordRow, isTaken: (path: string) => boolean): Promise<ReadonlySet<string>>
+  /** What a fork does not get from a record. Throws `UnknownRecord`. */
+  omissions(record: RecordRow, withCredentials: boolean): Promise<Omissions>
   /** See `fillWorkspace`. */
   fill(request: FillRequest): Promise<Filled>
   /** False if the agent is not recorded around its runs. */
@@ -100,7 +101,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     restores,
     make,
     attempts: createAttemptRecords({ db, clock, history, uses }),
-    omissions: (record, isTaken) => omissionsFor(history, record, isTaken),
+    omissions: createForkOmissions(history),
     fill: (request) => fillWorkspace({ link, history, clock }, request),
     isOn,
     loops: [...loops, ...restores.loops],

@@ -201,7 +201,7 @@ test('equal trees are equal objects, whichever way they came about', async () =>
   await record(t.store, 'one', 'r1', null, [empty, first])
   await record(t.store, 'one', 'r2', 'r1', [first, second])
   await record(t.store, 'one', 'r3', 'r2', [second, first])
-  assert.deepEqual(await t.store.changes('one', 'r1', 'r3'), [])
+  assert.deepEqual(await t.store.changes({ agent: 'one', record: 'r1' }, { agent: 'one', record: 'r3' }), [])
 })
 
 test('attributes that git does not have survive: modes, owners, sparse files, empty folders', async () => {
@@ -226,7 +226,10 @@ test('attributes that git does not have survive: modes, owners, sparse files, em
   await using changed = await t.store.open({ agent: 'one', base: 'r1', maxBytes: noLimit })
   await changed.folder(file('empty', { kind: 'folder', mode: 0o755 }))
   await changed.commit('r2')
-  const [change, ...rest] = await t.store.changes('one', 'r1', 'r2')
+  const [change, ...rest] = await t.store.changes(
+    { agent: 'one', record: 'r1' },
+    { agent: 'one', record: 'r2' },
+  )
   assert.deepEqual([change?.path, change?.change, rest], ['empty', 'attributes', []])
 })
 
@@ -243,7 +246,7 @@ test('changes name added, changed, deleted and renamed files, and swaps of file 
   })
   await record(t.store, 'one', 'r1', null, [empty, before])
   await record(t.store, 'one', 'r2', 'r1', [before, after])
-  const changes = await t.store.changes('one', 'r1', 'r2')
+  const changes = await t.store.changes({ agent: 'one', record: 'r1' }, { agent: 'one', record: 'r2' })
   assert.deepEqual(
     changes.map(({ path, change, from }) => `${change} ${path}${from ? ` from ${from}` : ''}`),
     [

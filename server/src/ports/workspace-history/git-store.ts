@@ -179,11 +179,8 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       }
     },
 
-    async changes(agent, from, to) {
-      const [before, after] = await Promise.all([
-        requireTree({ agent, record: from }),
-        requireTree({ agent, record: to }),
-      ])
+    async changes(from, to) {
+      const [before, after] = await Promise.all([requireTree(from), requireTree(to)])
       return differencesOf(objects, before, after)
     },
 

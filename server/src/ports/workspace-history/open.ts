@@ -23,7 +23,7 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     async *walk(record, options) {
       yield* (await store()).walk(record, options)
     },
-    changes: async (agent, from, to) => (await store()).changes(agent, from, to),
+    changes: async (from, to) => (await store()).changes(from, to),
     use: async (agent) => (await store()).use(agent),
     size: async () => (await store()).size(),
     copy: async (from, to) => (await store()).copy(from, to),

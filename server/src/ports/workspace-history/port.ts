@@ -36,8 +36,8 @@ export type WorkspaceHistory = {
    * is known, and its bytes follow it. Throws `UnknownRecord`.
    */
   walk(record: RecordId, options: { withContents: boolean }): AsyncIterable<Walked | Buffer>
-  /** Differences between two records of one agent. Throws `UnknownRecord`. */
-  changes(agent: string, from: string, to: string): Promise<Change[]>
+  /** Differences between two records. Throws `UnknownRecord`. */
+  changes(from: RecordId, to: RecordId): Promise<Change[]>
   /** Bytes on disk of everything that the agent's records need. Content shared with other agents counts too. */
   use(agent: string): Promise<number>
   /** Bytes on disk of the whole store. */
