@@ -4,8 +4,9 @@
  */
 import { execFile } from 'node:child_process'
 import { createServer, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { eventually, startPlatform } from '../checks/acceptance/platform.ts'
+import { startPlatform } from '../checks/acceptance/platform.ts'
 import { installsVariable } from '../cli/src/testing/session.ts'
 import { keepBenchmark } from './keeper/index.ts'
 import { alternate, median, milliseconds, ms, record, report } from './measure.ts'
@@ -64,10 +65,7 @@ const ours = async () => {
   await platform.request('POST', '/api/agents/bench-start/stop')
   return milliseconds(async () => {
     await platform.request('POST', '/api/agents/bench-start/start')
-    await eventually(
-      () => platform.request('GET', '/api/agents/bench-start/files'),
-      (reply) => reply.status === 200,
-    )
+    while ((await platform.request('GET', '/api/agents/bench-start/files')).status !== 200) await pause(10)
   })
 }
 const peer = async () => {

@@ -11,7 +11,7 @@ const maxRememberedPaths = 1000
 export type Omissions = {
   /** The topmost paths, as bytes, and those of copies: hard links are recorded as separate files. */
   paths: ReadonlySet<string>
-  /** Files and links of the record that are taken. */
+  /** Entries of the record that are taken. */
   takenCount: number
 }
 
@@ -49,7 +49,7 @@ export async function omissionsOf(
   for await (const entry of entriesOf(history, source)) {
     const isInside = inside.has(entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/'))))
     if (!isInside && isTaken(textOf(entry.path))) {
-      if (entry.kind !== 'folder') takenCount += 1
+      takenCount += 1
       continue
     }
     if (!isInside) omitted.add(entry.path)

@@ -5,7 +5,7 @@ import {
   type ScannedEntry,
 } from '@roost/contracts/link/history'
 import type { AgentLink, PlatformCallName, PlatformRequest } from '../../ports/agent-link/port.ts'
-import type { Draft } from '../../ports/workspace-history/port.ts'
+import type { Draft, StoredEntry } from '../../ports/workspace-history/port.ts'
 import type { Omissions } from './omissions.ts'
 
 /** The agent's answers contradict each other. */
@@ -39,15 +39,15 @@ export type AssumedBase = {
   /** Null unless the workspace was created from the base: files that the agent reports as untouched are then taken. */
   origin: {
     omitted: Omissions
-    /** Whether the base has a file or link at this path. */
-    hasFile(path: string): Promise<boolean>
+    /** What the base has at these paths. */
+    entries(paths: readonly string[]): Promise<(StoredEntry | null)[]>
   } | null
 }
 
 /** Each entry takes memory until its record is stored. */
 const maxEntries = 300_000
-/** New files of a layered fork, each of which is looked for in its base. */
-const maxNewFiles = 1000
+/** Entries of a layered fork that are looked for in its base. */
+const maxCompared = 20_000
 /** Of larger files that changed, the digest is compared before the content is sent. */
 const minDigestBytes = 1024 * 1024
 
@@ -90,7 +90,7 @@ export async function pullScan(options: PullOptions): Promise<LeftOutPath[]> {
 }
 
 /**
- * Whether the workspace has every file of its base, so that the untouched ones need not be read. Each of them is one of
+ * Whether the workspace has every entry of its base, so that the untouched ones need not be read. Each of them is one of
  * the base, because only the base was there before the program.
  */
 async function isRestUntouched(
@@ -98,10 +98,12 @@ async function isRestUntouched(
   seen: ReadonlyMap<string, ScannedEntry['kind']>,
   untouchedCount: number,
 ): Promise<boolean> {
-  const files = [...seen].flatMap(([path, kind]) => (kind !== 'folder' && !isWithheld(path) ? [path] : []))
-  if (!origin || files.length > maxNewFiles) return false
-  const found = await Promise.all(files.map(origin.hasFile))
-  return found.filter(Boolean).length + untouchedCount === origin.omitted.takenCount
+  const paths = [...seen.keys()].filter((path) => path !== '' && !isWithheld(path))
+  if (!origin || paths.length > maxCompared) return false
+  const found = await origin.entries(paths)
+  const isFolder = (kind: ScannedEntry['kind'] | undefined) => kind === 'folder'
+  const same = found.filter((entry) => entry && isFolder(entry.kind) === isFolder(seen.get(entry.path)))
+  return same.length + untouchedCount === origin.omitted.takenCount
 }
 
 async function removeOmitted(

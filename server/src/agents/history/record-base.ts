@@ -27,7 +27,7 @@ export type ForkOrigin = {
  * Null without one.
  */
 export async function assumedBaseOf(
-  history: Pick<WorkspaceHistory, 'walk' | 'sizes' | 'entry'>,
+  history: Pick<WorkspaceHistory, 'walk' | 'sizes' | 'entries'>,
   agent: Pick<Agent, 'id' | 'forked_from'>,
   { latest, lost, fork }: { latest: string | null; lost: readonly string[]; fork: ForkOrigin | undefined },
 ): Promise<Base | null> {
@@ -43,16 +43,13 @@ export async function assumedBaseOf(
     // A fork may lack the source's credentials. It must not be able to test guesses of them.
     const withheld = fork?.omitted ?? (await omissionsOf(history, record, (path) => isPortable(path, false)))
     const isLayered = fork !== undefined && fork.untouchedSince !== null
-    const hasFile = async (path: string) => {
-      const found = await history.entry(record, path)
-      return found !== null && found.kind !== 'folder'
-    }
+    const entries = (paths: readonly string[]) => history.entries(record, paths)
     return {
       record,
       assumed: {
         paths: () => pathsOf(history, record),
         isWithheld: (path) => isBelow(withheld.paths, path),
-        origin: isLayered ? { omitted: withheld, hasFile } : null,
+        origin: isLayered ? { omitted: withheld, entries } : null,
       },
     }
   } catch (error) {

@@ -5,6 +5,7 @@ import {
   copyFileSync,
   mkdirSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -270,17 +271,18 @@ test('of a layered fork with all files of its source, only what is new is read',
     'folder/b': 'b',
     'keys/id.pem': 'key',
   }
-  for (const folder of ['folder', 'keys']) mkdirSync(join(t.workspace.home, folder))
+  const folders = ['folder', 'keys', 'empty']
+  for (const folder of folders) mkdirSync(join(t.workspace.home, folder))
   for (const [name, content] of Object.entries(inSource)) t.write(name, content)
   const source = (await t.history.make(t.id, onDemand)).record
   const omitted = await omittedOf(t, source)
-  assert.deepEqual([[...omitted.paths].sort(), omitted.takenCount], [['.env', 'keys/id.pem'], 2])
+  assert.deepEqual([[...omitted.paths].sort(), omitted.takenCount], [['.env', 'keys/id.pem'], 5])
 
   async function recordOf(name: string, change: (home: string) => void) {
     const id = await t.forkOf(name, source)
     await using workspace = linkWorkspace(world.link, id)
     const { home } = workspace
-    for (const folder of ['folder', 'keys']) mkdirSync(join(home, folder))
+    for (const folder of folders) mkdirSync(join(home, folder))
     writeFileSync(join(home, 'a'), 'a')
     writeFileSync(join(home, 'folder/b'), 'b')
     // A change in the tick before it counts as one after it.
@@ -295,7 +297,7 @@ test('of a layered fork with all files of its source, only what is new is read',
     const calls = world.link.calls.slice(before).map((call) => call.t.slice(8))
     return { tree: await treeOf(world, id, record.id), calls }
   }
-  const same = { a: 'a', '.env': 'KEY=own', folder: null, 'folder/b': 'b', keys: null }
+  const same = { a: 'a', '.env': 'KEY=own', folder: null, 'folder/b': 'b', keys: null, empty: null }
   const short = ['scan', 'page', 'digest', 'read', 'commit', 'close']
   const whole = ['scan', 'page', 'digest', 'read', 'page', 'page', 'commit', 'close']
   const added = await recordOf('added', (home) => writeFileSync(join(home, 'new'), 'new'))
@@ -304,13 +306,16 @@ test('of a layered fork with all files of its source, only what is new is read',
   const changed = await recordOf('changed', (home) => writeFileSync(join(home, 'a'), 'A'))
   assert.deepEqual(changed.tree, { ...same, a: 'A' })
   assert.deepEqual(changed.calls, short)
-  const { a: _, ...without } = same
+  const { a: _a, ...without } = same
   const deleted = await recordOf('deleted', (home) => rmSync(join(home, 'a')))
   assert.deepEqual(deleted.tree, without)
   assert.deepEqual(
     deleted.calls,
     whole.filter((call) => call !== 'digest'),
   )
+  const emptied = await recordOf('emptied', (home) => rmdirSync(join(home, 'empty')))
+  const { empty: _empty, ...withoutFolder } = same
+  assert.deepEqual(emptied.tree, withoutFolder)
   // One more and one less.
   const moved = await recordOf('moved', (home) => renameSync(join(home, 'a'), join(home, 'c')))
   assert.deepEqual(moved.tree, { ...without, c: 'a' })

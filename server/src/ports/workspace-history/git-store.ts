@@ -5,7 +5,7 @@ import { differencesOf } from './differences.ts'
 import { openDraft } from './draft.ts'
 import { createFolders, readFolder } from './folders.ts'
 import { createObjects } from './objects.ts'
-import { type RecordId, UnknownRecord, type WorkspaceHistory } from './port.ts'
+import { type RecordId, type StoredEntry, UnknownRecord, type WorkspaceHistory } from './port.ts'
 import { createGitProgram } from './program.ts'
 import { createTextDiff } from './text-diff.ts'
 import { joined } from './tree.ts'
@@ -107,10 +107,12 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
 
     async entry(id, inside) {
       const tree = await treeOf(id)
-      const found = tree === null ? null : await createFolders(objects, tree).entry(inside)
-      if (!found) return null
-      const { name: _, ...entry } = found
-      return { ...entry, path: inside }
+      return tree === null ? null : entryAt(createFolders(objects, tree), inside)
+    },
+
+    async entries(id, paths) {
+      const folders = createFolders(objects, await requireTree(id))
+      return Promise.all(paths.map((path) => entryAt(folders, path)))
     },
 
     sizes: (entries) =>
@@ -247,6 +249,16 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       await sweeping
       await objects.close()
     },
+  }
+
+  async function entryAt(
+    folders: ReturnType<typeof createFolders>,
+    path: string,
+  ): Promise<StoredEntry | null> {
+    const found = await folders.entry(path)
+    if (!found) return null
+    const { name: _, ...entry } = found
+    return { ...entry, path }
   }
 
   async function contentOf(name: string): Promise<AsyncIterable<Buffer>> {

@@ -23,6 +23,7 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     async *walk(record, options) {
       yield* (await store()).walk(record, options)
     },
+    entries: async (record, paths) => (await store()).entries(record, paths),
     changes: async (from, to) => (await store()).changes(from, to),
     use: async (agent) => (await store()).use(agent),
     size: async () => (await store()).size(),
