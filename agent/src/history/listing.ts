@@ -91,7 +91,7 @@ export async function listHidden(home: string, rules: HistoryRules, identities: 
   return findWithRoot(home, ['-path', './[!.]*'], rules, identities)
 }
 
-/** Lists the root, and what is not `omitted`. */
+/** `omitted` is a test for what is left out; it must not match the root, whose line shows that the listing worked. */
 async function findWithRoot(
   home: string,
   omitted: string[],

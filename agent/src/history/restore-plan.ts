@@ -244,7 +244,7 @@ export function movedPaths(before: Listing, after: Listing): Set<string> {
   return new Set(paths)
 }
 
-/** The part of a listing that concerns the target, whose own listing has no more. */
+/** The lines of the record's listing that are comparable, because the workspace was listed only for the target. */
 async function scopeOf(listing: Listing, { scope, concerns }: Target): Promise<Listing> {
   if (!scope) return listing
   const parts: Buffer[] = []

@@ -5,7 +5,7 @@ import { isPlatformPath, parentOf, type Scope } from './listing.ts'
 
 /** What the record has at the selected paths, and above them. */
 export type Target = {
-  /** The selected paths; null if they are everything, or too many. */
+  /** The selected paths and the folders above them; null if they are everything, or too many. */
   readonly scope: Scope | null
   add(entries: readonly RestoreTarget[], leftOut: readonly string[]): void
   /** In the order in which they came: folders before their content. */

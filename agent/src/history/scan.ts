@@ -50,7 +50,7 @@ export type Scan = {
   gone: string[]
   /** New and changed entries, folders before their content. The root has the empty path. Untouched entries come last. */
   came: ScannedEntry[]
-  /** Entries at the end of `came`; null unless they were asked for. */
+  /** Number of untouched entries; null unless they were asked for. */
   untouchedCount: number | null
   leftOut: { paths: LeftOutPath[]; count: number }
   /** Content of a file or target of a link, in chunks. Throws if there is none any more. */

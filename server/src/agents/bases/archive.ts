@@ -14,6 +14,7 @@ export class NotLayered extends Error {
 /** User of entries whose owner is unknown, as in a restore. */
 const strangerId = 1001
 const setUserId = 0o4000
+const setGroupId = 0o2000
 /** The engine joins a name with the place of the volume. */
 const maxPathBytes = maxNameBytes - 256
 /** Pieces of an archive are joined to about this size. */
@@ -37,9 +38,13 @@ export async function requireArchivable(history: Source, record: RecordId): Prom
 }
 
 /** Throws `NotLayered`. */
-export function requireExact({ sparse, path, owner }: StoredEntry): void {
+export function requireExact({ sparse, path, owner, kind, mode }: StoredEntry): void {
   if (sparse) throw new NotLayered('it has a sparse file')
   if (path.length > maxPathBytes) throw new NotLayered('it has a path that is too long')
+  // Giving a file to another user takes its special bits.
+  const special = setUserId | (mode & 0o010 ? setGroupId : 0)
+  if (!owner && kind === 'file' && mode & special)
+    throw new NotLayered('somebody else has a set-user-ID file')
   // The program learns from a restore that it must not obey them.
   if (!owner && isOwnersToWrite(path)) throw new NotLayered('somebody else wrote what runs obey')
 }
@@ -100,8 +105,6 @@ export function headerOf(
   more: { link?: string; size?: number },
 ): Buffer {
   const type = kind === 'link' ? 'symlink' : kind
-  // Giving a file to another user takes its special bits.
-  const kept = owner || kind === 'folder' ? mode : mode & ~(setUserId | (mode & 0o010 ? 0o2000 : 0))
-  const entry = { ...named(path, type), ...more, mode: kept, modified }
+  const entry = { ...named(path, type), ...more, mode, modified }
   return writeHeader(owner ? entry : { ...entry, owner: strangerId })
 }

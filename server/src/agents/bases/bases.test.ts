@@ -95,11 +95,11 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
 
 test('what somebody else wrote and runs obey is not layered: only a restore tells the program', async () => {
   const entry = { kind: 'file', mode: 0o644, owner: false, sparse: false, content: '' } as const
-  const check = (path: string, owner: boolean) =>
+  const check = (path: string, owner: boolean, mode = 0o644) =>
     requireArchivable(
       {
         async *walk() {
-          yield { entry: { ...entry, path, owner }, size: 0 }
+          yield { entry: { ...entry, path, owner, mode }, size: 0 }
         },
       },
       { agent: 'a', record: 'r' },
@@ -109,6 +109,10 @@ test('what somebody else wrote and runs obey is not layered: only a restore tell
     await check(path, true)
   }
   await check('notes/.env.md', false)
+  for (const mode of [0o4755, 0o2755]) {
+    await assert.rejects(check('tool', false, mode), NotLayered)
+    await check('tool', true, mode)
+  }
 })
 
 forEachDialect((_, open) => {

@@ -188,9 +188,9 @@ export function createForks(deps: ForksDeps): ForkService {
         async publish(tx, fork, now) {
           if (!point || !omitted) throw new Error('A fork has no record.')
           const record: RecordRow = point
-          const forkOrigin = { omitted: await omitted, untouchedSince: isComplete ? firstStart : null }
-          const origin = JSON.stringify(forkedFrom(source, record))
-          await agentStore(tx).update(fork.id, { forked_from: origin })
+          const origin = { omitted: await omitted, untouchedSince: isComplete ? firstStart : null }
+          const forked_from = JSON.stringify(forkedFrom(source, record))
+          await agentStore(tx).update(fork.id, { forked_from })
           await copyHistorySettings(tx, source, fork, caller)
           const facts = await hooks.forked(tx, {
             ...{ source, fork, by: caller, now },
@@ -199,7 +199,7 @@ export function createForks(deps: ForksDeps): ForkService {
           })
           tx.onCommitted(() => {
             deps.linkConnected(fork.id)
-            const recording = recordFork(fork, record, forkOrigin).finally(() => recordings.delete(recording))
+            const recording = recordFork(fork, record, origin).finally(() => recordings.delete(recording))
             recordings.add(recording)
           })
           return facts

@@ -70,6 +70,13 @@ export async function fillWorkspace(
     if (outcome === 'applying' || fault !== null)
       throw new Fault('conflict', `The workspace could not be filled: ${fault ?? 'no reason'}`)
     const named = conflicts.slice(0, maxNamed).map(({ path }) => textOf(path))
+    // What the record left out may stay in a folder that is deleted. All else would be kept from the owner's choice.
+    const kept = conflicts.filter(({ reason }) => reason !== 'left_out')
+    if (isComplete && (kept.length > 0 || conflict_count > conflicts.length))
+      throw new Fault(
+        'conflict',
+        `These files must not be copied, and could not be deleted: ${named.map((path) => JSON.stringify(path)).join(', ')}. Delete them in the source, or fork it with its credentials.`,
+      )
     return { ...filled, conflicts: named, conflictCount: conflict_count }
   } catch (error) {
     if (error instanceof RestoreUnsettled)

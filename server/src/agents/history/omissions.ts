@@ -4,8 +4,9 @@ import { textOf } from './paths.ts'
 import { storeName } from './rules.ts'
 import type { RecordRow } from './tables.ts'
 
-const rememberedRecords = 50
-const maxRememberedPaths = 1000
+const maxRemembered = 50
+/** Of the paths of one record. */
+const maxRememberedCharacters = 100_000
 
 /** What is not taken from a record. */
 export type Omissions = {
@@ -27,8 +28,8 @@ export function createForkOmissions(
     known.delete(key)
     known.set(key, found)
     const forget = () => void (known.get(key) === found && known.delete(key))
-    found.then(({ paths }) => paths.size > maxRememberedPaths && forget(), forget)
-    for (const oldest of known.keys()) if (known.size > rememberedRecords) known.delete(oldest)
+    found.then(({ paths }) => [...paths].join('').length > maxRememberedCharacters && forget(), forget)
+    for (const oldest of known.keys()) if (known.size > maxRemembered) known.delete(oldest)
     return found
   }
 }

@@ -23,14 +23,14 @@ export type PullOptions = {
   handle: string
   /** `compared`: the scan is the difference to the draft's base. Null: the draft is empty. */
   base: 'compared' | AssumedBase | null
-  /** As the agent has counted them. */
+  /** See `HistoryScanAnswer`; null if the agent was not asked. */
   untouched: { from: number; count: number } | null
   draft: Omit<Draft, 'commit'>
   link: Pick<AgentLink, 'call'>
   signal: AbortSignal
 }
 
-/** The scan has the whole workspace. The draft's base is probably similar, so only digests of equal contents are sent. */
+/** The scan has the whole workspace. The draft's base is probably similar, so equal contents are not sent. */
 export type AssumedBase = {
   /** Every path of the base, folders before their content. */
   paths(): AsyncIterable<string>
@@ -90,8 +90,8 @@ export async function pullScan(options: PullOptions): Promise<LeftOutPath[]> {
 }
 
 /**
- * Whether the workspace has every entry of its base, so that the untouched ones need not be read. Each of them is one of
- * the base, because only the base was there before the program.
+ * Whether the workspace has every entry of its base that was taken, so that the untouched ones need not be read. Each of
+ * them is one of these, because nothing else was there before the program.
  */
 async function isRestUntouched(
   { origin, isWithheld }: AssumedBase,

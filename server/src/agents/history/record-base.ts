@@ -16,8 +16,8 @@ export type ForkOrigin = {
   /** What the fork did not get from the record. */
   omitted: Omissions
   /**
-   * For a layered volume: when the fork's program first started, in milliseconds of the clock that stamps its files. Files
-   * that have not changed since are not compared.
+   * When the program of a layered fork first started, in milliseconds of the clock that stamps its files. Files that have
+   * not changed since are not compared. Null: the workspace is a copy, or the time is unknown.
    */
   untouchedSince: number | null
 }
@@ -36,20 +36,20 @@ export async function assumedBaseOf(
     const paths = () => pathsOf(history, record)
     return { record, assumed: { paths, isWithheld: () => false, origin: null } }
   }
-  const origin = agent.forked_from
-  if (!origin || lost.includes(origin.record_id)) return null
-  const record = { agent: storeName(origin.agent_id), record: origin.record_id }
+  const { forked_from: from } = agent
+  if (!from || lost.includes(from.record_id)) return null
+  const record = { agent: storeName(from.agent_id), record: from.record_id }
   try {
     // A fork may lack the source's credentials. It must not be able to test guesses of them.
-    const withheld = fork?.omitted ?? (await omissionsOf(history, record, (path) => isPortable(path, false)))
+    const omitted = fork?.omitted ?? (await omissionsOf(history, record, (path) => isPortable(path, false)))
     const isLayered = fork !== undefined && fork.untouchedSince !== null
     const entries = (paths: readonly string[]) => history.entries(record, paths)
     return {
       record,
       assumed: {
         paths: () => pathsOf(history, record),
-        isWithheld: (path) => isBelow(withheld.paths, path),
-        origin: isLayered ? { omitted: withheld, entries } : null,
+        isWithheld: (path) => isBelow(omitted.paths, path),
+        origin: isLayered ? { omitted, entries } : null,
       },
     }
   } catch (error) {

@@ -206,6 +206,41 @@ for (const isComplete of [false, true])
     assert.deepEqual([...readTree(fork.home).keys()].sort(), [''])
   })
 
+test('a layered fork fails if it would keep what it must not get', async () => {
+  await using world = await openRestoreWorld()
+  const source = world.agentAt(storeName('source'))
+  for (const path of ['a', 'secret']) writeFileSync(join(source.home, path), path)
+  const { record } = await source.record()
+  const fork = world.agentAt('fork')
+  for (const path of ['a', 'secret']) writeFileSync(join(fork.home, path), path)
+  const row = { id: record, agent_id: 'source', rules: null, left_out: '[]' } as RecordRow
+  const omitted = omissionsOf(
+    world.store,
+    { agent: storeName('source'), record },
+    (path) => path !== 'secret',
+  )
+  const fillWith = (conflict: object | null) => {
+    const link: RestoreDeps['link'] = {
+      async call(agentId, call, request) {
+        const answer = await fork.deps.link.call(agentId, call, request)
+        const ends = call === 'history.restore.look' && 'state' in answer && answer.state === 'restored'
+        return ends && conflict ? { ...answer, conflicts: [conflict], conflict_count: 1 } : answer
+      },
+    }
+    return fillWorkspace(
+      { link, history: world.store, clock: fork.deps.clock },
+      { agentId: 'fork', record: row, isComplete: true, omitted },
+    )
+  }
+  await assert.rejects(
+    fillWith({ path: 'secret', reason: 'denied' }),
+    /could not be deleted: "secret"\. Delete them in the source/,
+  )
+  writeFileSync(join(fork.home, 'secret'), 'secret')
+  const { conflicts } = await fillWith({ path: 'secret', reason: 'left_out' })
+  assert.deepEqual([conflicts, [...readTree(fork.home).keys()].sort()], [['secret'], ['', 'a']])
+})
+
 test('a workspace that changes all the time is recorded before each try, and restored at last', async () => {
   await using t = await setUp()
   let records = 0

@@ -21,7 +21,7 @@ const runMs = 10_000
 /** Ordinary users often lack the first two in their own PATH. */
 const programFolders = '/usr/sbin:/sbin:/usr/bin:/bin:/usr/local/sbin:/run/current-system/sw/bin'
 const sharedNetwork =
-  'their network also has containers of another installation. Update that installation, and start its agents again.'
+  'their network also has running containers of another installation. Update that installation, and start its agents again.'
 const strayAgents = 'some still use the network of another installation. Start these agents again.'
 const notHere =
   'their network is not on this machine, or belongs to a rootless engine. Use a firewall where the engine runs.'
