@@ -123,7 +123,8 @@ describe('the list', () => {
     assert.match((await list(page).getByRole('link').first().textContent()) ?? '', /^Plan/)
 
     await choose(page, 'Notes', 'Archive')
-    await page.getByText('Conversation archived').waitFor()
+    // Not the announcement for screen readers, which also contains it.
+    await page.getByText('Conversation archived', { exact: true }).waitFor()
     await list(page)
       .getByRole('link', { name: /^Notes/ })
       .waitFor({ state: 'detached' })
