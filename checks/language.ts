@@ -73,4 +73,4 @@ const problems = files.flatMap((file) => {
 })
 for (const problem of problems) console.error(problem)
 console.log(`language: ${files.length} files, ${problems.length} phrases`)
-process.exit(problems.length > 0 || files.length === 0 ? 1 : 0)
+process.exitCode = problems.length > 0 || files.length === 0 ? 1 : 0

@@ -34,7 +34,7 @@ const breaches = [
 
 for (const { law, found } of breaches) console.error(`${found.from}:${found.line}: ${law}: ${found.to}`)
 console.log(`laws: ${files.length} files, ${imports.length} imports, ${breaches.length} breaches`)
-process.exit(breaches.length > 0 || files.length === 0 ? 1 : 0)
+process.exitCode = breaches.length > 0 || files.length === 0 ? 1 : 0
 
 function checkImport(found: Import): Breach[] {
   const laws = [packageLaw, portLaw, areaLaw, entranceLaw, roleLaw, webLaw]
