@@ -317,7 +317,14 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
 
   async function credentialsConnected(agentId: string): Promise<void> {
     const agent = (await agentRecords.everyRow()).find((row) => row.id === agentId)
-    if (agent && link.isConnected(agentId)) await credentials.connected(agent)
+    if (!agent || !link.isConnected(agentId)) return
+    try {
+      await credentials.connected(agent)
+    } catch (error) {
+      if (agent.state !== 'creating') throw error
+      // The workspace of a fork is being filled: this is repeated when it is complete.
+      log.debug({ err: error, agent_id: agentId }, 'the credentials of a new agent are not complete yet')
+    }
   }
 
   /** Binds a workspace made from a repository as soon as its agent is connected. */
