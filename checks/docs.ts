@@ -86,7 +86,7 @@ problems.push(...walkProblems(architecture, (path) => existsSync(join(root, path
 for (const problem of [...missing, ...problems]) console.error(problem)
 const counts = `${documents.length} documents, ${named} paths, ${interfaces} commands and requests, ${records.length} decisions`
 console.log(`docs: ${counts}, ${missing.length + problems.length} problems`)
-// A call of exit could cut off the list.
+// `process.exit` would cut off the list if the output is a pipe.
 process.exitCode =
   missing.length + problems.length > 0 || named === 0 || interfaces === 0 || records.length === 0 ? 1 : 0
 

@@ -58,7 +58,7 @@ export async function listWorkspace(
   return Buffer.concat([hidden, rest])
 }
 
-/** Tests for the root and everything in the scope; null for names that are no arguments of programs here. */
+/** Tests for the root and everything in the scope; null if a name is not UTF-8, because it cannot be an argument. */
 function testsOf({ whole, above }: Scope): string[][] | null {
   const tests = [['-path', '.']]
   for (const path of [...above, ...whole]) {

@@ -322,7 +322,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       await credentials.connected(agent)
     } catch (error) {
       if (agent.state !== 'creating') throw error
-      // The workspace of a fork is being filled: this is repeated when it is complete.
+      // Its files still change. A fork repeats this at its end, and every agent at its next connection.
       log.debug({ err: error, agent_id: agentId }, 'the credentials of a new agent are not complete yet')
     }
   }

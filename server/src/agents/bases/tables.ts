@@ -6,7 +6,7 @@ export type BaseRow = {
   agent_id: string
   record_id: string
   volume: string
-  /** The base of another record, of the agent or of the source of its fork, of which it has only the differences; null for a whole one. */
+  /** The whole base from which this one has only the differences; null for a whole one. */
   on_volume: string | null
   state: 'filling' | 'filled'
   /** Size of the archive that filled it. */

@@ -70,7 +70,7 @@ export async function fillWorkspace(
     if (outcome === 'applying' || fault !== null)
       throw new Fault('conflict', `The workspace could not be filled: ${fault ?? 'no reason'}`)
     const named = conflicts.slice(0, maxNamed).map(({ path }) => textOf(path))
-    // What the record left out may stay in a folder that is deleted. All else would be kept from the owner's choice.
+    // Files that the record left out keep the folders around them. Anything else is a credential that must not be here.
     const kept = conflicts.filter(({ reason }) => reason !== 'left_out')
     if (isComplete && (kept.length > 0 || conflict_count > conflicts.length))
       throw new Fault(
