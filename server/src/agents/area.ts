@@ -65,7 +65,7 @@ import {
 import { createMcpConnectors, type McpConnectors, mcpConnectorRoutes } from './mcp-connector/index.ts'
 import { createOwnKey, ownKeyRoutes } from './own-key/index.ts'
 import { createEdges, createPermissions, permissionRoutes } from './permissions/index.ts'
-import { type AgentRecords, createAgentRecords } from './records/index.ts'
+import { type AgentRecords, agentStore, createAgentRecords } from './records/index.ts'
 import { type CallAgent, createAgentRpc } from './rpc/index.ts'
 import { createRunContextCache, createRunContexts, type RunContexts } from './run-context/index.ts'
 import { createSettings, internalSettingsRoutes, type Settings, settingsRoutes } from './settings/index.ts'
@@ -318,11 +318,16 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   async function credentialsConnected(agentId: string): Promise<void> {
     const agent = (await agentRecords.everyRow()).find((row) => row.id === agentId)
     if (!agent || !link.isConnected(agentId)) return
+    if (agent.state === 'creating') {
+      // A fork does this when it is filled: until then it may have credentials of its source that it must not keep.
+      const current = await agentStore(db).byId(agentId)
+      if (current?.state === 'creating' && current.forked_from) return
+    }
     try {
       await credentials.connected(agent)
     } catch (error) {
       if (agent.state !== 'creating') throw error
-      // Its files still change. A fork repeats this at its end, and every agent at its next connection.
+      // Its files still change. Every agent repeats this at its next connection.
       log.debug({ err: error, agent_id: agentId }, 'the credentials of a new agent are not complete yet')
     }
   }

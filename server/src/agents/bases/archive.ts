@@ -17,6 +17,10 @@ const setUserId = 0o4000
 const setGroupId = 0o2000
 /** The engine joins a name with the place of the volume. */
 const maxPathBytes = maxNameBytes - 256
+/** The agent's program deletes nothing deeper, so a credential would stay (`isTooDeep` of its restore). */
+const maxDepth = 500
+/** What the group of a folder needs to list it. In a volume, the developer belongs to the group of every entry. */
+const listable = 0o050
 /** Pieces of an archive are joined to about this size. */
 const pieceBytes = 256 * 1024
 /** What a new volume gets from the image. */
@@ -40,7 +44,10 @@ export async function requireArchivable(history: Source, record: RecordId): Prom
 /** Throws `NotLayered`. */
 export function requireExact({ sparse, path, owner, kind, mode }: StoredEntry): void {
   if (sparse) throw new NotLayered('it has a sparse file')
-  if (path.length > maxPathBytes) throw new NotLayered('it has a path that is too long')
+  if (path.length > maxPathBytes || path.split('/').length > maxDepth)
+    throw new NotLayered('it has a path that is too long')
+  if (!owner && kind === 'folder' && (mode & listable) !== listable)
+    throw new NotLayered('somebody else has a folder that the program could not read')
   // Giving a file to another user takes its special bits.
   const special = setUserId | (mode & 0o010 ? setGroupId : 0)
   if (!owner && kind === 'file' && mode & special)

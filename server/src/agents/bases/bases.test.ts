@@ -94,12 +94,12 @@ async function openWorld(open: OpenTestDb, { canLayer = true } = {}) {
 }
 
 test('what somebody else wrote and runs obey is not layered: only a restore tells the program', async () => {
-  const entry = { kind: 'file', mode: 0o644, owner: false, sparse: false, content: '' } as const
-  const check = (path: string, owner: boolean, mode = 0o644) =>
+  const entry = { mode: 0o644, owner: false, sparse: false, content: '' }
+  const check = (path: string, owner: boolean, mode = 0o644, kind: 'file' | 'folder' = 'file') =>
     requireArchivable(
       {
         async *walk() {
-          yield { entry: { ...entry, path, owner, mode }, size: 0 }
+          yield { entry: { ...entry, path, owner, mode, kind }, size: 0 }
         },
       },
       { agent: 'a', record: 'r' },
@@ -109,6 +109,10 @@ test('what somebody else wrote and runs obey is not layered: only a restore tell
     await check(path, true)
   }
   await check('notes/.env.md', false)
+  // The program could not delete a credential there.
+  await assert.rejects(check(`${'a/'.repeat(500)}tls.pem`, true), NotLayered)
+  await assert.rejects(check('folder', false, 0o707, 'folder'), NotLayered)
+  await check('folder', false, 0o2770, 'folder')
   for (const mode of [0o4755, 0o2755]) {
     await assert.rejects(check('tool', false, mode), NotLayered)
     await check('tool', true, mode)

@@ -179,6 +179,36 @@ forEachDialect((_, open) => {
     )
   })
 
+  test('what a fork must not get is not read, sealed or unpacked before it is deleted', async () => {
+    await using t = await openWorld({ shared: createShared({ canLayer: true }) })
+    const { world } = t
+    for (const [path, content] of Object.entries(layered)) t.write(path, content)
+    const states: (string | undefined)[] = []
+    const rowOf = () => agentStore(world.db).byName('bea')
+    const { status } = await t.fork(
+      { name: 'bea' },
+      {
+        // The program is connected now, with the whole record in its workspace.
+        info: async (request) => {
+          world.area.linkConnected((await rowOf())?.id ?? '')
+          return ready.info?.(request) ?? assert.fail()
+        },
+        'credentials.status': async () => {
+          states.push((await rowOf())?.state)
+          return { files: [], variables: [] } as unknown as PlatformCalls['credentials.status']['answer']
+        },
+      },
+      {},
+      (folder) => {
+        mkdirSync(join(folder, 'project'))
+        for (const [path, content] of Object.entries(layered)) writeFileSync(join(folder, path), content)
+      },
+    )
+    assert.equal(status, 200)
+    await until(async () => states.length > 0, 'its credentials are updated once')
+    assert.deepEqual(states, ['ready'])
+  })
+
   for (const canLayer of [true, false])
     test(`the first record ${canLayer ? 'compares only what is new' : 'of a copy compares everything'}`, async () => {
       await using t = await openWorld({ shared: createShared({ canLayer }) })

@@ -162,6 +162,9 @@ export function createForks(deps: ForksDeps): ForkService {
         async prepare(fork) {
           const { record, warnings: found } = await pointOf(source, request.from)
           point = record
+          const forked_from = JSON.stringify(forkedFrom(source, record))
+          // Before it starts: `credentialsConnected` waits for the fill of a fork.
+          await db.atomically((tx) => agentStore(tx).update(fork.id, { forked_from }))
           warnings.push(...found, ...(await warningsOf(source, record)))
           // Read while the container starts.
           omitted = history.omissions(record, request.with_credentials)
@@ -189,8 +192,6 @@ export function createForks(deps: ForksDeps): ForkService {
           if (!point || !omitted) throw new Error('A fork has no record.')
           const record: RecordRow = point
           const origin = { omitted: await omitted, untouchedSince: isComplete ? firstStart : null }
-          const forked_from = JSON.stringify(forkedFrom(source, record))
-          await agentStore(tx).update(fork.id, { forked_from })
           await copyHistorySettings(tx, source, fork, caller)
           const facts = await hooks.forked(tx, {
             ...{ source, fork, by: caller, now },
