@@ -199,7 +199,7 @@ async function quickHealthChecks(path: string): Promise<string> {
 }
 
 /** Builds the images of this source and gives them names of their own, which no other process changes. */
-async function buildImages(): Promise<{ platform: string; backup: string }> {
+export async function buildImages(): Promise<{ platform: string; backup: string }> {
   const docker = connect('docker:')
   const record = await buildRecord(root)
   const options = { docker, root, record, onProgress: () => {}, env: process.env }

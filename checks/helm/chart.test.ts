@@ -22,7 +22,7 @@ const ownVariables: RegExp[] = [
   /^ROOST_(INTERNAL_PORT|INTERNAL_PORT_SHARED|DRAIN_SECONDS|INTERNAL_HOST|AGENT_ADDRESSES|CONTROL_PORT|CONTROL_URL|API_URL)$/,
   /^ROOST_(MCP_PORT|MCP_HOST|MCP_HOST_NAMES|MCP_SERVER_URL|ENCRYPTION_KEY|INTERNAL_SECRET|INTERNAL_SECRET_FILE|METRICS_TOKEN)$/,
   /^ROOST_(CONTAINERS_URL|AGENT_IMAGE|INSTALL_ID|INSTALL_ID_FILE|INSTALL_SOURCE|UPGRADE_AT_START|UPGRADE_BACKUP)$/,
-  /^ROOST_(ENGINE_SOCKET|ENGINE_FILTER_SOCKET|HEARTBEAT_FILE|SUPERVISED|DEMO|SSH_PORT_RANGE|SSH_BIND)$/,
+  /^ROOST_(ENGINE_SOCKET|ENGINE_FILTER_SOCKET|HEARTBEAT_FILE|SUPERVISED|DEMO|SSH_BIND)$/,
   /^ROOST_KUBERNETES_/,
 ]
 const knownVariables = Object.values(variables).map(({ name }) => name)
@@ -172,6 +172,35 @@ describe('the chart', { skip }, () => {
       settingOf('PLATFORM_PODS'),
       'app.kubernetes.io/component=api,app.kubernetes.io/instance=roost,app.kubernetes.io/name=roost',
     )
+  })
+
+  test('all API pods share one volume for records, or each has little space for its own', async () => {
+    const partsOf = (api: KubeObject) => {
+      const { containers: pods, volumes } = api.spec.template.spec
+      const { env, volumeMounts } = pods[0]
+      return {
+        limit: env.find(({ name }: KubeObject & { name: string }) => name === 'ROOST_HISTORY_BYTES')?.value,
+        claim: volumes.find(({ name }: { name: string }) => name === 'history')?.persistentVolumeClaim
+          .claimName,
+        path: volumeMounts.find(({ name }: { name: string }) => name === 'history')?.mountPath,
+      }
+    }
+    const shared = 'agents on nodes of their own with shared folders and a quota'
+    const mounted = { limit: undefined, claim: 'roost-history', path: '/data/history' }
+    assert.deepEqual(partsOf(find(shared, 'Deployment', 'roost-api')), mounted)
+    const { metadata, spec } = find(shared, 'PersistentVolumeClaim', 'roost-history')
+    assert.equal(metadata.annotations?.['helm.sh/resource-policy'], 'keep')
+    assert.deepEqual([spec.accessModes, spec.storageClassName], [['ReadWriteMany'], 'nfs'])
+    const own = partsOf(find('a trial without settings', 'Deployment', 'roost-api'))
+    assert.deepEqual(own, { limit: '1g', claim: undefined, path: undefined })
+
+    const objects = await render({
+      history: { existingClaim: 'records' },
+      settings: { ROOST_HISTORY_BYTES: '5g' },
+    })
+    const api = objects.find(({ kind, metadata: { name } }) => kind === 'Deployment' && name === 'roost-api')
+    assert.deepEqual(partsOf(api ?? assert.fail()), { limit: '5g', claim: 'records', path: '/data/history' })
+    assert.ok(!objects.some(({ metadata: { name } }) => name === 'roost-history'))
   })
 
   test('every other variable can be set, and those with a secret only in a Secret', async () => {

@@ -40,6 +40,7 @@ export const valueSets: Record<string, object> = {
     agents: { imagePullSecrets: ['registry'] },
   },
   'agents on nodes of their own with shared folders and a quota': {
+    history: { storageClass: 'nfs', size: '20Gi' },
     agents: {
       namespace: 'workers',
       createNamespace: false,

@@ -149,3 +149,8 @@ imagePullSecrets:
 {{- end }}
 {{- join "," $all }}
 {{- end }}
+
+{{/* The claim with the records of workspaces; empty without one. */}}
+{{- define "roost.historyClaim" -}}
+{{- with .Values.history }}{{ .existingClaim | default (ternary (printf "%s-history" (include "roost.name" $)) "" (ne .storageClass "")) }}{{ end }}
+{{- end }}
