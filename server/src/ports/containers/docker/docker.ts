@@ -11,6 +11,7 @@ import {
 import { connect, createAsk, get, httpStatusOf, withoutQuery } from './connect.ts'
 import { type DiskAnswer, diskFigures, diskPath } from './disk.ts'
 import { followEngineEvents } from './events.ts'
+import { flushVolume } from './flush.ts'
 import { createLayers } from './layers.ts'
 import { readLogFrames } from './logs.ts'
 import { closedNetwork, ensureAgentsNetwork, gatewayOf } from './network.ts'
@@ -29,6 +30,8 @@ export type DockerOptions = {
   /** Time limit of a request. Stops add their grace period; starts and removals add 30 s. */
   timeoutSeconds?: number
   clock?: Clock
+  /** Default: `flushVolume`. */
+  flush?: (mountpoint: string) => Promise<void>
 }
 
 type OwnNetwork = { name: string; network: AgentsNetwork }
@@ -64,6 +67,7 @@ export function createDockerContainers(url: string, options: DockerOptions): Con
   const { layers, release, removeParts } = createLayers({
     ...{ docker, ask, install, clock: options.clock ?? systemClock },
     mayUse: async () => (await traits.get()).canLayer,
+    flush: options.flush ?? flushVolume,
     ...{ create, remove, inspectVolume, listVolumes, removeOne, removeVolume },
     containerNamed: async (name) => (await inspect(name))?.Id ?? null,
   })

@@ -44,6 +44,25 @@ async function outputOf(script: string, volume: string): Promise<string> {
   return output.trimEnd().replace(/\n?end$/, '')
 }
 
+test('a base counts as filled only when its files are on the disk', async () => {
+  const name = uniqueName()
+  const seen: unknown[] = []
+  const { layers: unflushed } = createDockerContainers(engine.line.url, {
+    ...{ install: engine.mark, network: engine.mark },
+    async flush(mountpoint) {
+      seen.push(
+        mountpoint.endsWith(`/${name}/_data`),
+        (await containers.listVolumes()).includes(filledOf(name)),
+      )
+      throw new Error('the disk fails')
+    },
+  })
+  const options = { labels: {}, image: engine.image, archive: archiveOf(files) }
+  await assert.rejects(async () => unflushed?.fill(name, options), /the disk fails/)
+  assert.deepEqual(seen, [true, false])
+  assert.ok(!(await containers.listVolumes()).some((volume) => volume.startsWith(name)))
+})
+
 test('what one layer changes reaches neither its base nor another layer', async () => {
   const base = await newBase()
   const [one, two, three] = ['one', 'two', 'three'].map((name) => `${base}-${name}`) as [

@@ -27,6 +27,8 @@ export type LayersDeps = {
   remove(id: string): Promise<void>
   /** Id of a container of this installation; null if there is none. */
   containerNamed(name: string): Promise<string | null>
+  /** See `flushVolume`. */
+  flush(mountpoint: string): Promise<void>
   inspectVolume(name: string): Promise<VolumeInspectInfo | null>
   listVolumes(): Promise<VolumeInspectInfo[]>
   /** Removes one volume of the engine. */
@@ -89,13 +91,15 @@ export function createLayers(deps: LayersDeps) {
 
   async function fill(name: string, { labels, image, archive, on }: FillOptions): Promise<void> {
     if (await deps.inspectVolume(name)) throw taken(name)
-    await createPlain(name, { ...labels, [baseMark]: '1', ...(on !== undefined && { [baseOf]: on }) })
+    const mark = { ...labels, [baseMark]: '1', ...(on !== undefined && { [baseOf]: on }) }
+    const { Mountpoint } = await createPlain(name, mark)
     try {
       if (on !== undefined && (await basesFrom(on)).length > 1)
         throw new ContainerError('engine_fault', `volume ${on} is on another base`)
       const { id } = await createFiller(name, image)
       await extract(id, archive)
       await deps.remove(id)
+      await deps.flush(Mountpoint)
       await createPlain(filledOf(name), { [partOf]: name })
       // Another process may have taken the fill for an interrupted one.
       if (!isOurs(await deps.inspectVolume(name)))
