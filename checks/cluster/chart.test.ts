@@ -243,9 +243,12 @@ describe('the chart on a cluster', { skip }, () => {
     while (!isOver) statuses.push((await request('GET', `/api/agents/${agent}`)).status)
     await over
     const failed = statuses.filter((status) => status !== 200 && status !== 0)
-    t.diagnostic(`${statuses.length} requests, ${statuses.filter((status) => status === 0).length} cut`)
+    const cut = statuses.filter((status) => status === 0).length
+    t.diagnostic(`${statuses.length} requests, ${cut} cut`)
     assert.deepEqual(failed, [])
     assert.ok(statuses.length >= 10)
+    // The other two pods serve the rest.
+    assert.ok(cut < statuses.length / 10, `${cut} of ${statuses.length} connections were cut`)
     await write('third')
     assert.equal((await note()).text, 'third\n')
   })
