@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLeases } from '../foundation/leases/index.ts'
+import { createLeases, type Leases } from '../foundation/leases/index.ts'
 import { silentLog } from '../ports/log.ts'
 import { createTestClock, type TestClock } from '../test/clock.ts'
 import { openTestDatabase } from '../test/dialects.ts'
@@ -10,7 +10,10 @@ const noJitter = () => 0.5
 const engineId = async () => 'engine-a'
 
 /** A loop that reports the start of each run. */
-function countedLoop(name: string, work: Loop['run'] = async () => {}): Loop & { runs: number; next: Next } {
+function countedLoop(
+  name: string,
+  work: (signal: AbortSignal) => Promise<void> = async () => {},
+): Loop & { runs: number; next: Next } {
   const waiting: (() => void)[] = []
   const loop = {
     name,
@@ -26,6 +29,17 @@ function countedLoop(name: string, work: Loop['run'] = async () => {}): Loop & {
   return loop
 }
 type Next = () => Promise<void>
+
+/** `refused` resolves when another process holds a lease that was requested. */
+function watched(leases: Leases): { leases: Leases; refused: Promise<void> } {
+  const { promise: refused, resolve } = Promise.withResolvers<void>()
+  const take: Leases['take'] = async (...request) => {
+    const lease = await leases.take(...request)
+    if (lease === null) resolve()
+    return lease
+  }
+  return { leases: { ...leases, take }, refused }
+}
 
 async function advanceTo(clock: TestClock, event: Promise<void>, seconds = 10): Promise<void> {
   await clock.advance(seconds)
@@ -61,15 +75,17 @@ test('one of two processes runs the loop; the other takes over immediately when 
   const clock = createTestClock()
   const leases = createLeases({ db, clock })
   const [ownLoop, otherLoop] = [countedLoop('sweep'), countedLoop('sweep')]
-  const start = (loop: Loop, holder: string) =>
-    startLoops({ loops: [loop], leases, clock, log: silentLog, holder, engineId, random: noJitter })
-  const first = start(ownLoop, 'one')
+  const other = watched(leases)
+  const start = (loop: Loop, holder: string, ownLeases: Leases) =>
+    startLoops({
+      ...{ loops: [loop], leases: ownLeases, clock, log: silentLog, holder, engineId },
+      random: noJitter,
+    })
+  const first = start(ownLoop, 'one', leases)
   await advanceTo(clock, ownLoop.next(), 1)
   await clock.waitingFor(10)
-  const second = start(otherLoop, 'other')
-  await clock.advance(1)
-  // The second process has failed to get the lease.
-  await clock.waitingFor(10)
+  const second = start(otherLoop, 'other', other.leases)
+  await advanceTo(clock, other.refused, 1)
   await advanceTo(clock, ownLoop.next(), 9)
   await clock.waitingFor(10)
   assert.equal(otherLoop.runs, 0)
@@ -95,6 +111,28 @@ test('a loop that runs everywhere needs no lease', async () => {
     engineId,
   })
   await advanceTo(clock, ran.promise)
+  await loops.stop()
+})
+
+test('a loop without open work runs less often', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  let isIdle = true
+  const loop = countedLoop('sweep')
+  const loops = startLoops({
+    loops: [{ ...loop, everywhere: true, idleSeconds: 40, run: answer }],
+    ...{ leases: createLeases({ db, clock }), clock, log: silentLog, holder: 'one', engineId },
+    random: noJitter,
+  })
+  async function answer(signal: AbortSignal) {
+    await loop.run(signal)
+    return isIdle ? 'idle' : 'busy'
+  }
+  await advanceTo(clock, loop.next(), 1)
+  await clock.waitingFor(40)
+  isIdle = false
+  await advanceTo(clock, loop.next(), 40)
+  await clock.waitingFor(10)
   await loops.stop()
 })
 
@@ -175,11 +213,12 @@ test('a loop that runs once an hour follows a dead process within 15 seconds', a
   const loop = Object.assign(countedLoop('sweep'), { everySeconds: 3600 })
   // The other process renewed its lease and was killed right afterwards.
   assert.ok(await leases.take('sweep', 'killed', 10))
+  const own = watched(leases)
   const began = clock.now().getTime()
   const ran = loop.next()
   const loops = startLoops({
     loops: [loop],
-    leases,
+    leases: own.leases,
     clock,
     log: silentLog,
     holder: 'one',
@@ -187,8 +226,7 @@ test('a loop that runs once an hour follows a dead process within 15 seconds', a
     random: noJitter,
   })
   await clock.waitingFor(1)
-  await clock.advance(1)
-  await clock.waitingFor(3600)
+  await advanceTo(clock, own.refused, 1)
   await clock.advance(2)
   for (let look = 3; look < 12; look += 3) {
     await clock.waitingFor(3)
@@ -220,7 +258,8 @@ test('a process that was frozen starts no run under a lease that expired meanwhi
   assert.ok(await leases.take('sweep', 'somebody else', 60))
   // All waits are over, also those of the loop and of the renewal.
   await clock.advance(0)
-  await clock.waitingFor(10)
+  await clock.waitingFor(3)
+  await leases.held()
   assert.equal(loop.runs, 1)
   await loops.stop()
 })
@@ -263,17 +302,18 @@ test('a loop per engine runs once for each engine', async () => {
   const start = (engine: string, holder: string) => {
     const loop = Object.assign(countedLoop('repair'), { perEngine: true })
     const ran = loop.next()
+    const own = watched(leases)
     const loops = startLoops({
-      ...{ loops: [loop], leases, clock, log: silentLog, holder, random: noJitter },
+      ...{ loops: [loop], leases: own.leases, clock, log: silentLog, holder, random: noJitter },
       engineId: async () => engine,
     })
-    return { loop, ran, loops }
+    return { loop, ran, loops, refused: own.refused }
   }
   const started = [start('a', 'one'), start('b', 'two'), start('a', 'three')]
   await clock.waitingFor(1, 3)
   await clock.advance(1)
-  await Promise.all([started[0]?.ran, started[1]?.ran])
-  await clock.waitingFor(10, 3)
+  await Promise.all([started[0]?.ran, started[1]?.ran, started[2]?.refused])
+  await clock.waitingFor(10, 2)
   assert.deepEqual(
     started.map(({ loop }) => loop.runs),
     [1, 1, 0],

@@ -1,5 +1,5 @@
 import type { Lease, Leases } from '../foundation/leases/index.ts'
-import type { Clock } from '../kit/clock.ts'
+import { aborted, type Clock, waitEnded } from '../kit/clock.ts'
 import type { Log } from '../ports/log.ts'
 import { createStreak } from '../ports/log-streak.ts'
 
@@ -8,11 +8,14 @@ export type Loop = {
   /** Unique; also the name of the lease. */
   name: string
   everySeconds: number
+  /** Default: `everySeconds`. */
+  idleSeconds?: number
   /**
    * Does what is due. `signal` aborts at the deadline, when the lease is lost, and at the stop. A process that was
-   * frozen may complete the step in progress afterwards, so each step must be harmless then.
+   * frozen may complete the step in progress afterwards, so each step must be harmless then. After `idle` the next run
+   * comes in `idleSeconds`.
    */
-  run(signal: AbortSignal): Promise<void>
+  run(signal: AbortSignal): Promise<void> | Promise<'idle' | 'busy'>
   /** Maximum duration of one run. Default: the greater of 30 seconds and `everySeconds`. */
   deadlineSeconds?: number
   /** Runs once for each container engine, under the lease `NAME@ENGINE`, instead of once for the installation. */
@@ -56,7 +59,7 @@ export function startLoops(deps: {
 }): Loops {
   const { loops, leases, clock, log, holder, engineId, random = Math.random } = deps
   const held = new Map<string, Held>()
-  /** Ends the pause of a loop whose lease was taken over. */
+  /** Ends the pause of a loop, by its name: its lease was taken over, or the process stops. */
   const wakers = new Map<string, AbortController>()
   /** By the name of the loop. */
   const leaseNames = new Map<string, string>()
@@ -71,6 +74,7 @@ export function startLoops(deps: {
   return {
     async stop() {
       stopping.abort()
+      for (const waker of wakers.values()) waker.abort(waitEnded)
       await running
       await Promise.all([...held.values()].map(({ lease }) => leases.release(lease).catch(() => {})))
     },
@@ -78,34 +82,44 @@ export function startLoops(deps: {
 
   async function keepRunning(loop: Loop): Promise<void> {
     let failures = 0
-    await pause(Math.min(loop.everySeconds, 2) * random())
+    await pause(Math.min(loop.everySeconds, 2) * random(), stopping.signal)
     while (!stopping.signal.aborted) {
-      failures = (await runIfLeased(loop)) ? 0 : failures + 1
-      const maxSeconds = Math.max(loop.everySeconds, maxBackoffSeconds)
-      const seconds = Math.min(loop.everySeconds * 2 ** Math.min(failures, 16), maxSeconds)
+      const outcome = await runIfLeased(loop)
+      if (stopping.signal.aborted) return
       const waker = new AbortController()
       wakers.set(loop.name, waker)
+      if (outcome === 'elsewhere') {
+        // `takeOver` looks for free leases, so these loops need no timer.
+        if (isElsewhere(loop)) await aborted(waker.signal)
+        continue
+      }
+      failures = outcome === 'failed' ? failures + 1 : 0
+      const maxSeconds = Math.max(loop.everySeconds, maxBackoffSeconds)
+      const everySeconds = outcome === 'idle' ? (loop.idleSeconds ?? loop.everySeconds) : loop.everySeconds
+      const seconds = Math.min(everySeconds * 2 ** Math.min(failures, 16), maxSeconds)
       await pause(seconds * (0.9 + 0.2 * random()), waker.signal)
     }
   }
 
-  /** False if the run failed. */
-  async function runIfLeased(loop: Loop): Promise<boolean> {
+  /** `elsewhere`: another process holds the lease. */
+  async function runIfLeased(loop: Loop): Promise<'ran' | 'idle' | 'failed' | 'elsewhere'> {
     try {
-      if (loop.everywhere) await runOnce(loop, [stopping.signal])
-      else {
-        const lost = await acquire(await leaseNameOf(loop))
-        if (lost) await runOnce(loop, [stopping.signal, lost])
-      }
-      return true
+      if (loop.everywhere) return await runOnce(loop, [stopping.signal])
+      const lost = await acquire(await leaseNameOf(loop))
+      return lost ? await runOnce(loop, [stopping.signal, lost]) : 'elsewhere'
     } catch (error) {
-      if (stopping.signal.aborted) return true
+      if (stopping.signal.aborted) return 'ran'
       log.error({ loop: loop.name, err: error }, 'a background loop failed')
-      return false
+      return 'failed'
     }
   }
 
-  async function runOnce(loop: Loop, signals: AbortSignal[]): Promise<void> {
+  function isElsewhere({ name }: Loop): boolean {
+    const leaseName = leaseNames.get(name)
+    return leaseName !== undefined && !held.has(leaseName) && elsewhere.has(leaseName)
+  }
+
+  async function runOnce(loop: Loop, signals: AbortSignal[]): Promise<'ran' | 'idle'> {
     const deadline = new AbortController()
     const ended = new AbortController()
     const seconds = loop.deadlineSeconds ?? Math.max(30, loop.everySeconds)
@@ -115,9 +129,10 @@ export function startLoops(deps: {
       deadline.abort()
     })
     try {
-      await loop.run(AbortSignal.any([...signals, deadline.signal]))
+      const result = await loop.run(AbortSignal.any([...signals, deadline.signal]))
+      return result === 'idle' ? 'idle' : 'ran'
     } finally {
-      ended.abort()
+      ended.abort(waitEnded)
     }
   }
 
@@ -157,7 +172,7 @@ export function startLoops(deps: {
       over: 'leases are renewed again',
     })
     while (!stopping.signal.aborted) {
-      await pause(lookEverySeconds)
+      await pause(lookEverySeconds, stopping.signal)
       dropExpired()
       try {
         await renewHeld()
@@ -195,7 +210,7 @@ export function startLoops(deps: {
       if (stopping.signal.aborted) return
       // With a slow database the own leases would expire meanwhile.
       if (clock.now().getTime() - renewedAt >= lookEverySeconds * 1000) await renewHeld()
-      if (!elsewhere.has(leaseName) && (await acquire(leaseName))) wakers.get(name)?.abort()
+      if (!elsewhere.has(leaseName) && (await acquire(leaseName))) wakers.get(name)?.abort(waitEnded)
     }
   }
 
@@ -214,8 +229,7 @@ export function startLoops(deps: {
     if (held.get(name) === own) held.delete(name)
   }
 
-  function pause(seconds: number, woken?: AbortSignal): Promise<void> {
-    const signal = woken ? AbortSignal.any([stopping.signal, woken]) : stopping.signal
+  function pause(seconds: number, signal: AbortSignal): Promise<void> {
     return clock.wait(seconds * 1000, signal)
   }
 }

@@ -1,5 +1,5 @@
 import { announcementOf, eventsTopic, type Outbox, type StoredEvent } from '../foundation/outbox/index.ts'
-import type { Clock } from '../kit/clock.ts'
+import { type Clock, waitEnded } from '../kit/clock.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
 import { createStreak } from '../ports/log-streak.ts'
@@ -8,20 +8,25 @@ export type Relay = { stop(): Promise<void> }
 
 /** Interval between trims of the outbox. */
 const trimSeconds = 60
+/** Spreads the polls of the processes, so that one of them polls before the others. */
+const pollSpread = 0.25
 
 /**
  * Delivers stored events to the listeners of this process, after a transaction or from a message of another
- * replica, which contains them. Also polls `pollSeconds` after the last events, because messages may be lost and
- * processes may share only the database file. Trims old events.
+ * replica, which contains them. Also polls `pollSeconds` after the last message, because messages may be lost and
+ * processes may share only the database file. A poll is announced, so that one of all replicas polls each second.
+ * Trims old events.
  */
 export async function startRelay(deps: {
   outbox: Outbox
-  ephemeral: Pick<Ephemeral, 'publish' | 'subscribe'>
+  ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 'subscribe'>
   clock: Clock
   log: Log
   pollSeconds?: number
+  /** Returns 0 to 1. */
+  random?: () => number
 }): Promise<Relay> {
-  const { outbox, ephemeral, clock, log, pollSeconds = 1 } = deps
+  const { outbox, ephemeral, clock, log, pollSeconds = 1, random = Math.random } = deps
   const { relaying } = outbox
   const pollMs = pollSeconds * 1000
   const stopping = new AbortController()
@@ -51,9 +56,9 @@ export async function startRelay(deps: {
     wake()
   }
 
-  /** A process gives positions to all stored events at once, so none before these are missing. */
+  /** The sender gave positions to all stored events, so a poll would find nothing. */
   function receive(message: string): void {
-    if (relaying.receive(message)) pollAt = clock.now().getTime() + pollMs
+    if (relaying.receive(message)) pollAt = clock.now().getTime() + pollMs * (1 + pollSpread * random())
   }
 
   /** Resolves when no events have come for `pollSeconds`, but a retry waits no longer than that. */
@@ -62,7 +67,7 @@ export async function startRelay(deps: {
     for (;;) {
       const ms = pollAt - clock.now().getTime()
       // A clock that was set back must not delay the poll.
-      if (isRetry || signal.aborted || ms <= 0 || ms > pollMs) break
+      if (isRetry || signal.aborted || ms <= 0 || ms > pollMs * (1 + pollSpread)) break
       await clock.wait(ms, signal)
     }
     if (!signal.aborted) pollAt = 0
@@ -101,7 +106,7 @@ export async function startRelay(deps: {
         if (isPoll) pollAt = nextPollAt
         const events = await relaying.pass(isPoll)
         if (events.length > 0) pollAt = nextPollAt
-        announce(events)
+        announce(events, isPoll)
         await trimIfDue()
         streak.worked()
       } catch (error) {
@@ -112,8 +117,7 @@ export async function startRelay(deps: {
       const pause = untilPoll(waiting.signal, failed)
       // A failing database is retried at the polling interval, not for each appended event.
       await (failed && !stopping.signal.aborted ? pause : Promise.race([woken.promise, pause]))
-      // With a reason, because the default reason is an exception with a stack trace, per commit.
-      waiting.abort('over')
+      waiting.abort(waitEnded)
     }
     // Deliver events committed so far before the listeners stop.
     await relaying
@@ -121,9 +125,10 @@ export async function startRelay(deps: {
       .then(announce, (error) => log.error({ err: error }, 'the last events were not relayed'))
   }
 
-  function announce(events: StoredEvent[]): void {
-    if (events.length === 0) return
-    ephemeral.publish(eventsTopic, announcementOf(events)).catch((error: unknown) => {
+  function announce(events: StoredEvent[], isPoll = false): void {
+    if (events.length === 0 && !(isPoll && ephemeral.kind === 'redis')) return
+    const message = events.length > 0 ? announcementOf(events) : String(outbox.position())
+    ephemeral.publish(eventsTopic, message).catch((error: unknown) => {
       log.debug({ err: error }, 'other replicas will find the events by polling')
     })
   }

@@ -20,6 +20,17 @@ export const systemClock: Clock = {
     }),
 }
 
+/** For `abort`, at the end of a wait: without a reason it makes an exception with a stack trace each time. */
+export const waitEnded = 'ended'
+
+/** Resolves when the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
 /** The stored time format: UTC, milliseconds, `Z`, fixed width, so that text order is time order. */
 export function timestamp(date: Date): string {
   return date.toISOString()

@@ -80,7 +80,7 @@ export function createMeters() {
       metric(
         'histogram',
         'event_loop_delay_seconds',
-        'Delay of a timer in this process, sampled 5 times a second.',
+        'Delay of a timer in this process, sampled every second.',
         [],
       ),
       quick,

@@ -1,6 +1,7 @@
 import type { Histogram } from '../kit/meters.ts'
 
-const sampleEveryMs = 200
+/** More often, an idle process would mostly measure. */
+const sampleEveryMs = 1000
 
 /** Measures how late a timer fires: the time in which this process answered nobody. Returns a function that stops it. */
 export function watchEventLoop(delay: Pick<Histogram, 'observe'>): () => void {

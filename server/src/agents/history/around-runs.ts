@@ -1,5 +1,5 @@
 import type { RecordReason, RunRecordReason } from '@roost/contracts/agents/history'
-import { type Clock, timestamp } from '../../kit/clock.ts'
+import { type Clock, timestamp, waitEnded } from '../../kit/clock.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -85,7 +85,7 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
         log.warn({ err: error, agent_id: agentId }, 'the outcome of a record could not be stored'),
       )
       .finally(() => {
-        over.abort()
+        over.abort(waitEnded)
         works.delete(agentId)
         if (work.isAwaited) link.wake(agentId)
       })
@@ -148,7 +148,7 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
         clock.wait(claimWaitMs, over.signal).then(() => false),
       ])
     } finally {
-      over.abort()
+      over.abort(waitEnded)
     }
   }
 

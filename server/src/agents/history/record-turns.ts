@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Lease, Leases } from '../../foundation/leases/index.ts'
-import type { Clock } from '../../kit/clock.ts'
+import { type Clock, waitEnded } from '../../kit/clock.ts'
 import { createTurnsByKey } from '../../kit/turns.ts'
 
 /**
@@ -59,7 +59,7 @@ export function createRecordTurns(deps: {
       try {
         return await work(lost.signal)
       } finally {
-        over.abort()
+        over.abort(waitEnded)
         await kept
         // An unreleased lease expires by itself.
         await leases.release(lease).catch(() => {})

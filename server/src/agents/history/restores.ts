@@ -57,7 +57,7 @@ export type FailedRun = {
   isAsked?: boolean
 }
 
-const everySeconds = 3
+const everySeconds = 5
 const maxWaitMs = 60 * 60_000
 const closeMs = 5000
 

@@ -14,8 +14,12 @@ import {
   eventsTopic,
   maxStoredEvents,
   type NewEvent,
+  type Outbox,
   type StoredEvent,
 } from './index.ts'
+
+/** Polls are exactly one second after the last message. */
+const random = () => 0
 
 const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
   type: 'egg.hatched',
@@ -31,7 +35,7 @@ async function startProcess(db: Db, options: { ephemeral?: Ephemeral; start?: bo
   const ephemeral = options.ephemeral ?? memoryEphemeral({ clock, log: silentLog })
   const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
   const relay =
-    options.start === false ? null : await startRelay({ outbox, ephemeral, clock, log: silentLog })
+    options.start === false ? null : await startRelay({ outbox, ephemeral, clock, log: silentLog, random })
   const append = (event: NewEvent) => db.atomically((tx) => outbox.append(tx, event, clock.now()))
   return { outbox, clock, append, [Symbol.asyncDispose]: async () => relay?.stop() }
 }
@@ -115,7 +119,7 @@ forEachDialect((_dialect, open) => {
     const ephemeral = memoryEphemeral({ clock, log: silentLog })
     const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
     const heard = hear(outbox, '*', 1)
-    const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog })
+    const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog, random })
     assert.deepEqual(numbers(await heard), [1])
     await relay.stop()
   })
@@ -258,6 +262,17 @@ describe('listeners', () => {
   })
 })
 
+/** Counts the polls from now on. */
+function countPolls({ relaying }: Outbox): { polls: number } {
+  const counted = { polls: 0 }
+  const { pass } = relaying
+  relaying.pass = (isPoll = true) => {
+    if (isPoll) counted.polls += 1
+    return pass(isPoll)
+  }
+  return counted
+}
+
 describe('polls', () => {
   test('wait for a second without announced events', async () => {
     await using db = await openTestDatabase()
@@ -265,29 +280,52 @@ describe('polls', () => {
     const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     await using here = await startProcess(db, { ephemeral })
     await using there = await startProcess(otherDb, { ephemeral, start: false })
-    const { pass } = there.outbox.relaying
-    let polls = 0
-    there.outbox.relaying.pass = (isPoll = true) => {
-      if (isPoll) polls += 1
-      return pass(isPoll)
-    }
-    const relay = await startRelay({ outbox: there.outbox, ephemeral, clock: there.clock, log: silentLog })
+    const counted = countPolls(there.outbox)
+    const relay = await startRelay({
+      outbox: there.outbox,
+      ephemeral,
+      clock: there.clock,
+      log: silentLog,
+      random,
+    })
     await there.clock.waitingFor(1)
-    assert.equal(polls, 1)
+    assert.equal(counted.polls, 1)
     for (const number of [1, 2, 3]) {
       const heard = hear(there.outbox, '*', 1)
       await here.append(hatched(number))
       await heard
       await there.clock.advance(0.6)
     }
-    assert.equal(polls, 1)
+    assert.equal(counted.polls, 1)
     await using dead = await startProcess(db, { ephemeral, start: false })
     const heard = hear(there.outbox, '*', 1)
     await dead.append(hatched(4))
     await there.clock.advance(0.4)
     assert.deepEqual(numbers(await heard), [4])
-    assert.equal(polls, 2)
+    assert.equal(counted.polls, 2)
     await relay.stop()
+  })
+
+  test('of one replica put off those of the others', async () => {
+    await using db = await openTestDatabase()
+    await using otherDb = await db.openAgain()
+    const memory = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    const ephemeral = { ...memory, kind: 'redis' as const }
+    await using here = await startProcess(db, { ephemeral })
+    await using there = await startProcess(otherDb, { ephemeral })
+    await Promise.all([here.clock.waitingFor(1), there.clock.waitingFor(1)])
+    const [ofHere, ofThere] = [countPolls(here.outbox), countPolls(there.outbox)]
+    await there.clock.advance(0.6)
+    const announced = Promise.withResolvers<string>()
+    await ephemeral.subscribe(eventsTopic, announced.resolve)
+    await here.clock.advance(1)
+    assert.equal(await announced.promise, '0')
+    // Otherwise it would poll now.
+    await there.clock.advance(0.4)
+    await there.clock.waitingFor(0.6)
+    assert.deepEqual([ofHere.polls, ofThere.polls], [1, 0])
+    await there.clock.advance(0.6)
+    assert.equal(ofThere.polls, 1)
   })
 })
 

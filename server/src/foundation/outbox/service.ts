@@ -48,7 +48,10 @@ export type Relaying = {
    * this process has stored or another replica has announced.
    */
   pass(isPoll?: boolean): Promise<StoredEvent[]>
-  /** Delivers the events that another replica announced. Otherwise earlier ones are missing: a pass is due. */
+  /**
+   * Delivers the events that another replica announced. Returns false if this process lacks some of them or earlier ones;
+   * a pass is then due.
+   */
   receive(announcement: string): boolean
   /** Calls `wake` when a pass is due. */
   onDue(wake: () => void): void
@@ -236,7 +239,7 @@ export function createOutbox(deps: {
         const space = announcement.indexOf(' ')
         const position = Number(space < 0 ? announcement : announcement.slice(0, space))
         // Also true for the own announcements.
-        if (position <= delivered) return false
+        if (position <= delivered) return true
         // Only replicas of Roost publish on this topic; those of earlier versions send only the position.
         if (space > 0 && deliverNext(JSON.parse(announcement.slice(space)) as StoredEvent[])) return true
         isBehind = true

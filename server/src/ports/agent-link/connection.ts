@@ -7,7 +7,7 @@ import {
   platformAnswerSchemas,
 } from '@roost/contracts/link/schemas'
 import type { RawData, WebSocket } from 'ws'
-import type { Clock } from '../../kit/clock.ts'
+import { type Clock, waitEnded } from '../../kit/clock.ts'
 import type { Log } from '../log.ts'
 import {
   LinkDown,
@@ -247,7 +247,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
         const end = (act: () => void) => {
           pending.delete(String(id))
           signal?.removeEventListener('abort', onAbort)
-          ended.abort()
+          ended.abort(waitEnded)
           act()
         }
         const fail = (error: unknown) => end(() => reject(error))

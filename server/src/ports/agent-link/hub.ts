@@ -34,6 +34,8 @@ export type AgentLinkHub = AgentLink & {
 }
 
 const pingSeconds = 30
+/** A process remembers an address for ten minutes, and new ones are urgent for nobody. */
+const addressSeconds = 15
 
 export function createAgentLinkHub(deps: {
   ephemeral: Pick<Ephemeral, 'publish' | 'subscribe' | 'get' | 'put'>
@@ -120,10 +122,8 @@ export function createAgentLinkHub(deps: {
     async open() {
       await addresses.refresh()
       await replicas.open()
-      void every(presenceSeconds, () => {
-        replicas.repeat()
-        void addresses.refresh()
-      })
+      void every(presenceSeconds, replicas.repeat)
+      void every(addressSeconds, () => void addresses.refresh())
       void every(pingSeconds, () => {
         for (const { connection } of links.values()) connection.ping()
       })

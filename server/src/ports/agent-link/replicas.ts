@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Clock } from '../../kit/clock.ts'
+import { type Clock, waitEnded } from '../../kit/clock.ts'
 import { newId } from '../../kit/ids.ts'
 import { type Ephemeral, EphemeralDown } from '../ephemeral/port.ts'
 import type { Log } from '../log.ts'
@@ -189,7 +189,7 @@ export function createReplicas(deps: {
       })
       const answer = await Promise.race([answered, late])
       pendingCalls.delete(call)
-      ended.abort()
+      ended.abort(waitEnded)
       if (answer.fault) throw new LinkFault(answer.fault)
       if (answer.down) throw answer.down === 'timeout' ? new LinkTimeout() : new LinkDown()
       return answer.answer

@@ -58,6 +58,8 @@ class Stale extends Error {}
 
 const leaseSeconds = 10
 export const everySeconds = 2
+/** Sets of another process that was killed. */
+export const idleSeconds = 5
 /** An agent whose link is down, or whose program starts again. */
 const recordPatienceMs = 5 * 60_000
 const basePatienceMs = 2 * 60_000
@@ -482,14 +484,17 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     announce,
 
     /** Drives every open set of which this process has the lease, or gets it. */
-    async look(signal: AbortSignal): Promise<void> {
-      for (const set of await store.open()) {
-        if (signal.aborted) return
+    async look(signal: AbortSignal): Promise<'idle' | 'busy'> {
+      const open = await store.open()
+      if (open.length === 0) return 'idle'
+      for (const set of open) {
+        if (signal.aborted) break
         // A set that waits for a choice needs no lease.
         const isWaiting = set.status === 'done' && !isPickPending(set)
         if (isWaiting && set.done_at && clock.now() < expiryOf(set.done_at)) continue
         await drive(set.id).catch((error: unknown) => logFailure(set.id, error))
       }
+      return 'busy'
     },
 
     removeStrays,

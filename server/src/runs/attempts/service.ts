@@ -11,7 +11,7 @@ import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import { modelOf, sourceOf, triggerOf } from '../dispatch/index.ts'
 import type { RunHooks } from '../executions/index.ts'
-import { createDrive, type DriveDeps, everySeconds, type Keep } from './drive.ts'
+import { createDrive, type DriveDeps, everySeconds, idleSeconds, type Keep } from './drive.ts'
 import { plannedAttempts } from './rules.ts'
 import { type AttemptRow, attemptStore, type SetRow } from './store.ts'
 import type { RunOptions } from './tables.ts'
@@ -277,7 +277,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
 
     halt: endAll,
     loops: [
-      { name: 'runs.attempts', everySeconds, everywhere: true, run: drive.look },
+      { name: 'runs.attempts', everySeconds, idleSeconds, everywhere: true, run: drive.look },
       {
         name: 'runs.attempts-cleanup',
         everySeconds: 60,

@@ -49,7 +49,7 @@ export async function startProcess(
     clock,
     log: silentLog,
   })
-  const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog, ...options })
+  const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog, random: () => 0, ...options })
   outbox.on('*', (event) => {
     if (!event.signal && event.type.startsWith('agent.')) agentRecords.markStale(event.agent_ids)
   })
