@@ -4,6 +4,8 @@ import { promisify } from 'node:util'
 import type { Loose } from './platform.ts'
 
 const run = promisify(execFile)
+/** A client may wait forever for a node or an engine that does not answer. */
+const limitMs = 5 * 60_000
 
 /** Path of a `kubectl`, which reads `KUBECONFIG`: agents then run on that cluster. */
 const kubectl = () => process.env.ROOST_TEST_KUBECTL
@@ -92,7 +94,12 @@ async function list(kind: string): Promise<Loose[]> {
 }
 
 async function outputOf(program: string, args: readonly string[]): Promise<string> {
-  return (await run(program, args, { maxBuffer: 64 * 1024 * 1024 })).stdout.trim()
+  const limits = { maxBuffer: 64 * 1024 * 1024, timeout: limitMs, killSignal: 'SIGKILL' as const }
+  return (await run(program, args, limits)).stdout.trim()
 }
 
-const errorStream = (error: { stderr?: string }) => error.stderr ?? ''
+/** Of a program that failed by itself. */
+function errorStream(error: { stderr?: string; killed?: boolean }): string {
+  if (error.killed) throw error
+  return error.stderr ?? ''
+}

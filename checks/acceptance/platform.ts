@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -352,6 +353,14 @@ export async function eventually<T>(
       throw new Error(`not reached in ${timeoutMs} ms: ${JSON.stringify(value).slice(0, 2000)}`)
     await new Promise((done) => setTimeout(done, 100))
   }
+}
+
+/** Rejects after two minutes, so that something that never comes is named. */
+export function inTime<T>(coming: Promise<T>, what: string): Promise<T> {
+  const late = once(AbortSignal.timeout(120_000), 'abort').then(() => {
+    throw new Error(`${what}: not within two minutes`)
+  })
+  return Promise.race([coming, late])
 }
 
 /** Unused ports outside the ephemeral range: a free port within it may be assigned to a connection at any moment. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { docker, execIn } from './engine.ts'
-import { eventually, type Loose, type Platform, type Reply, type RequestOptions } from './platform.ts'
+import { eventually, inTime, type Loose, type Platform, type Reply, type RequestOptions } from './platform.ts'
 
 export { docker }
 
@@ -105,10 +105,12 @@ export async function openTerminal(
   const closed = new Promise<{ code: number; reason: string }>((done) =>
     socket.addEventListener('close', ({ code, reason }) => done({ code, reason })),
   )
-  await Promise.race([once(socket, 'open'), closed])
+  await inTime(Promise.race([once(socket, 'open'), closed]), 'a terminal opens or is refused')
   return {
     socket,
-    closed,
+    get closed() {
+      return inTime(closed, 'a terminal closes')
+    },
     type: (keys: string) => socket.send(Buffer.from(keys)),
     /** Output up to the expected text, since the previous call. */
     async until(expected: string) {

@@ -275,6 +275,7 @@ describe('SSH', () => {
       'UserKnownHostsFile=/dev/null',
       'BatchMode=yes',
       'LogLevel=ERROR',
+      'ConnectTimeout=30',
     ]
     const args = [...options.flatMap((each) => ['-o', each]), '-i', key, '-p', String(port)]
     return run('ssh', [...args, `developer@${sshHost}`, command]).then(

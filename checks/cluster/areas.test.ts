@@ -40,6 +40,8 @@ describe('acceptance tests with agents on a cluster', () => {
       // It then reports which tests were over.
       const late = setTimeout(() => child.kill('SIGINT'), areaTimeoutMs)
       const [code] = await once(child, 'close').finally(() => clearTimeout(late))
+      // The report of a failed test comes only at the end of all files.
+      if (code !== 0) console.error(output)
       const passed = Number(/^ℹ pass (\d+)$/m.exec(output)?.[1] ?? 0)
       assert.equal(code, 0, output)
       assert.ok(passed > 0, output)
