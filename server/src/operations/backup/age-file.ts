@@ -149,6 +149,8 @@ export function ageSource(
       for await (const entry of entries) {
         if (entry.header.name === wanted && entry.header.type === 'file') {
           isFound = true
+          // A pipeline from a member that has closed already would wait forever.
+          if (entry.destroyed) throw damaged(new Error('The archive ends within the file.'))
           await pipeline(entry, output)
           break
         }

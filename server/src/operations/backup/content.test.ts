@@ -3,7 +3,8 @@ import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { type Pack, pack } from 'tar-stream'
 import { packStage, unpackStage } from './content.ts'
@@ -42,6 +43,18 @@ test('a link in a changed archive leads no file out of the folder', async () => 
   archive.finalize()
   await assert.rejects(unpackStage(archive, world.to), /EEXIST/)
   assert.deepEqual(await readdir(world.from), [])
+})
+
+test('an archive that ends within a file is refused', async () => {
+  await using world = await openWorld()
+  const archive = pack()
+  archive.entry({ name: 'roost/platform/database' }, 'x'.repeat(1000))
+  archive.finalize()
+  const whole = await buffer(archive)
+  for (const bytes of [300, 700, 1100]) {
+    const cut = Readable.from([whole.subarray(0, bytes)])
+    await assert.rejects(unpackStage(cut, join(world.to, String(bytes))), /Unexpected end of data/)
+  }
 })
 
 const targets = { near: './file', up: '../a/file', hidden: '.file', plain: 'file' }

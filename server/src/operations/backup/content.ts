@@ -147,6 +147,8 @@ export async function unpackStage(
     const to = join(folder, path)
     await mkdir(dirname(to), { recursive: true, mode: 0o700 })
     if (header.type === 'file') {
+      // A pipeline from a member that has closed already would wait forever.
+      if (entry.body.destroyed) await reading
       await pipeline(entry.body, createWriteStream(to, { flags: 'wx', mode: 0o600 }))
       // Agents read templates and run programs of them.
       if (path.startsWith(`${parts.templates}/`)) await chmod(to, (header.mode ?? 0) & 0o755)

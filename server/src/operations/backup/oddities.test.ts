@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { test } from 'node:test'
+import { pack } from 'tar-stream'
+import type { JobResult, VolumeJob } from '../../ports/volume-jobs/port.ts'
 import { addressProblem, openRepository } from './index.ts'
 import { findOddities, patternOf } from './oddities.ts'
 
@@ -80,4 +87,31 @@ test('addresses of repositories are one of three forms and add no option to a co
   const options = { passphrase: 'x', credentials: none, cacheFolder: '/tmp/x' }
   assert.throws(() => openRepository(jobs, { ...options, address: 'sftp:host:a' }), /needs an SSH key/)
   assert.throws(() => openRepository(jobs, { ...options, address: '/a' }).source('x; rm'), /must be an id/)
+})
+
+test('an archive that a damaged repository ends too early is reported with the reason of restic', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'roost-repository-'))
+  const archive = pack()
+  archive.entry({ name: 'roost/platform/manifest.json' }, 'x'.repeat(1000))
+  archive.finalize()
+  const whole = await buffer(archive)
+  const run = async ({ output }: VolumeJob): Promise<JobResult> => {
+    if (!output) return { code: 0, errors: [] }
+    output.end(whole.subarray(0, 700))
+    await once(output, 'close')
+    return { code: 1, errors: ['Fatal: ciphertext verification failed'] }
+  }
+  try {
+    const jobs = { problem: async () => null, prepare: async () => {}, run }
+    const options = {
+      passphrase: 'x',
+      credentials: none,
+      cacheFolder: join(folder, 'cache'),
+      address: folder,
+    }
+    const source = openRepository(jobs, options).source('latest')
+    await assert.rejects(source.readPlatform(folder, { withHistory: false }), /is damaged: ciphertext/)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
 })

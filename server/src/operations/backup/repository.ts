@@ -123,7 +123,12 @@ restic backup --json --host ${host} --exclude-file=/roost/platform/excluded /roo
           const output = new PassThrough()
           const running = restic.run({ script: dump('/roost/platform'), output, signal })
           running.catch((error: Error) => output.destroy(error))
-          const [result] = await Promise.all([running, unpackStage(output, folder, { withHistory })])
+          const unpacking = unpackStage(output, folder, { withHistory }).catch(async (error: unknown) => {
+            // An incomplete archive: restic knows why.
+            const result = output.readableEnded ? await running : null
+            throw result && result.code !== 0 ? failure(result) : error
+          })
+          const [result] = await Promise.all([running, unpacking])
           if (result.code !== 0) throw failure(result)
         },
         async check(volumes, signal) {
