@@ -1,11 +1,11 @@
-/** The chart installed by Helm on a real cluster: three API pods, agents, and the volume with their history. */
+/** The chart installed, upgraded and rolled back by Helm on a real cluster: three API pods, agents and their history. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { type Cluster, type KubeObject, startCluster } from '@roost/test-support/cluster/index'
 import { type ModelServer, startModelServer } from '@roost/test-support/model/index'
@@ -22,12 +22,17 @@ import { buildImages } from '../compose/stack.ts'
 import { chart, helm, release, skip } from '../helm/helm.ts'
 import { agentImages } from './platform-on.ts'
 
-type Pod = KubeObject & { status: { phase: string; conditions?: { type: string; status: string }[] } }
+type Container = { env: { name: string; value?: string }[] }
+type Pod = KubeObject & {
+  spec: { containers: Container[] }
+  status: { phase: string; conditions?: { type: string; status: string }[] }
+}
 type Claim = KubeObject & { spec: { volumeName?: string } }
 
 const run = promisify(execFile)
 const agent = 'qa-chart'
-const installMs = 10 * 60_000
+/** Helm returns when the pods are ready and the migrations are over. */
+const complete = ['--wait', '--wait-for-jobs', '--timeout', '10m']
 const podsPath = `/api/v1/namespaces/${release.namespace}/pods?labelSelector=app.kubernetes.io%2Fcomponent%3Dapi`
 
 describe('the chart on a cluster', { skip }, () => {
@@ -36,6 +41,8 @@ describe('the chart on a cluster', { skip }, () => {
   let model: ModelServer
   let url = ''
   let token = ''
+  /** File with the values of the release. */
+  let values = ''
 
   before(async () => {
     const [own, runtimes] = [await buildImages(), await agentImages(['claude-code'])]
@@ -52,7 +59,7 @@ describe('the chart on a cluster', { skip }, () => {
       const [repository, tag] = name.split(':')
       return { repository, tag }
     }
-    await install({
+    values = await writeValues({
       baseUrl: `http://${cluster.node(1).address}`,
       imagePullPolicy: 'Never',
       images: {
@@ -78,6 +85,7 @@ describe('the chart on a cluster', { skip }, () => {
       settings: { ANTHROPIC_BASE_URL: model.url },
       secretSettings: { values: { ANTHROPIC_API_KEY: canaries.anthropic } },
     })
+    await mustHelm('install', release.name, chart, '--create-namespace', '--values', values, ...complete)
     url = await openToThisMachine()
     // The nodes learn of a Service a moment later.
     await eventually(
@@ -115,18 +123,18 @@ describe('the chart on a cluster', { skip }, () => {
     return target.href
   }
 
-  async function install(values: object): Promise<void> {
+  async function writeValues(content: object): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'roost-chart-'))
     closing.defer(() => rm(folder, { recursive: true, force: true }))
     const file = join(folder, 'values.json')
-    await writeFile(file, JSON.stringify(values), { mode: 0o600 })
-    const { code, stdout, stderr } = await helm(
-      [
-        ...['install', release.name, chart, '--namespace', release.namespace, '--create-namespace'],
-        ...['--values', file, '--wait', '--wait-for-jobs', '--timeout', `${installMs / 1000}s`],
-      ],
-      { KUBECONFIG: cluster.kubeconfig },
-    )
+    await writeFile(file, JSON.stringify(content), { mode: 0o600 })
+    return file
+  }
+
+  async function mustHelm(...command: readonly string[]): Promise<void> {
+    const { code, stdout, stderr } = await helm([...command, '--namespace', release.namespace], {
+      KUBECONFIG: cluster.kubeconfig,
+    })
     if (code !== 0)
       assert.fail(
         `${stdout}${stderr}\n${await cluster.kubectl('-n', release.namespace, 'get', 'events,pods', '-o', 'wide')}`,
@@ -179,6 +187,13 @@ describe('the chart on a cluster', { skip }, () => {
       return pods.filter((pod) => isReady(pod) && !isOld(pod)).length === 3
     })
 
+  /** Of the API pods that serve; null is the default. */
+  async function logLevels(): Promise<(string | null)[]> {
+    const serving = (await podsOf()).filter(isReady)
+    const levelOf = ({ env }: Container) => env.find(({ name }) => name === 'ROOST_LOG_LEVEL')?.value ?? null
+    return serving.flatMap(({ spec }) => spec.containers.map(levelOf))
+  }
+
   async function task(message: string): Promise<string> {
     const reply = await eventually(
       () => request('POST', `/api/agents/${agent}/task`, { message }),
@@ -186,20 +201,39 @@ describe('the chart on a cluster', { skip }, () => {
     )
     return reply.json.execution_id
   }
-  const write = (text: string) => task(`[[tool:Bash:echo ${text} > note.txt]] [[reply:ok]]`)
+  const noteDown = (text: string) => task(`[[tool:Bash:echo ${text} > note.txt]] [[reply:ok]]`)
   const note = () => request('GET', `/api/agents/${agent}/files/download?path=note.txt`)
   const changesOf = (run: string) => request('GET', `/api/executions/${run}/changes`)
+
+  /** Sends requests during `work`, which may cut a tenth of them. Every other one succeeds. */
+  async function serveDuring(t: TestContext, work: Promise<unknown>): Promise<void> {
+    const statuses: number[] = []
+    let isOver = false
+    const over = work.finally(() => {
+      isOver = true
+    })
+    while (!isOver) statuses.push((await request('GET', `/api/agents/${agent}`)).status)
+    await over
+    const cut = statuses.filter((status) => status === 0).length
+    t.diagnostic(`${statuses.length} requests, ${cut} cut`)
+    assert.deepEqual(
+      statuses.filter((status) => status !== 200 && status !== 0),
+      [],
+    )
+    assert.ok(statuses.length >= 10)
+    assert.ok(cut < statuses.length / 10, `${cut} of ${statuses.length} connections were cut`)
+  }
 
   test('its pods serve, and agents answer through any of them', async () => {
     await untilReady()
     const created = await request('POST', '/api/agents', { name: agent })
     assert.equal(created.status, 200, created.text)
-    await write('first')
+    await noteDown('first')
     for (let count = 0; count < 9; count += 1) assert.equal((await note()).text, 'first\n')
   })
 
-  test('every API pod has the records of every other one, and they outlive all pods', async () => {
-    const run = await write('second')
+  test('every API pod has the records of the others; after an upgrade the new pods have them', async (t) => {
+    const run = await noteDown('second')
     await eventually(
       () => changesOf(run),
       ({ json }) => json?.status === 'recorded',
@@ -210,9 +244,11 @@ describe('the chart on a cluster', { skip }, () => {
       assert.match(changes.text, /note\.txt/)
     }
     const old = await podsOf()
-    // One after the other: without any API process, all sessions would end.
-    await cluster.kubectl('-n', release.namespace, 'rollout', 'restart', 'deployment/roost-api')
+    const changed = ['--values', values, '--set', 'settings.ROOST_LOG_LEVEL=debug']
+    // One pod after the other: without any API process, all sessions would end.
+    await serveDuring(t, mustHelm('upgrade', release.name, chart, ...changed, ...complete))
     await untilReady(old)
+    assert.deepEqual(await logLevels(), ['debug', 'debug', 'debug'])
     assert.match((await changesOf(run)).text, /note\.txt/)
     const begun = await eventually(
       () => request('POST', `/api/agents/${agent}/history/restores`, { run, when_busy: 'wait' }),
@@ -234,24 +270,23 @@ describe('the chart on a cluster', { skip }, () => {
       ...['-n', release.namespace, 'delete', 'pod', victim.metadata.name],
       ...['--force', '--grace-period=0'],
     )
-    const statuses: number[] = []
-    let isOver = false
-    const over = killed
-      .then(() => untilReady([victim]))
-      .finally(() => {
-        isOver = true
-      })
-    while (!isOver) statuses.push((await request('GET', `/api/agents/${agent}`)).status)
-    await over
-    const failed = statuses.filter((status) => status !== 200 && status !== 0)
-    const cut = statuses.filter((status) => status === 0).length
-    t.diagnostic(`${statuses.length} requests, ${cut} cut`)
-    assert.deepEqual(failed, [])
-    assert.ok(statuses.length >= 10)
     // The other two pods serve the rest.
-    assert.ok(cut < statuses.length / 10, `${cut} of ${statuses.length} connections were cut`)
-    await write('third')
+    await serveDuring(
+      t,
+      killed.then(() => untilReady([victim])),
+    )
+    await noteDown('third')
     assert.equal((await note()).text, 'third\n')
+  })
+
+  test('a rollback replaces all pods again, and keeps the data', async (t) => {
+    const old = await podsOf()
+    await serveDuring(t, mustHelm('rollback', release.name, ...complete))
+    await untilReady(old)
+    assert.deepEqual(await logLevels(), [null, null, null])
+    assert.equal((await note()).text, 'third\n')
+    await noteDown('fourth')
+    assert.equal((await note()).text, 'fourth\n')
   })
 
   test('without the release its keys and the history remain', async () => {
