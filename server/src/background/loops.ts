@@ -8,12 +8,12 @@ export type Loop = {
   /** Unique; also the name of the lease. */
   name: string
   everySeconds: number
-  /** Default: `everySeconds`. */
+  /** Pause after a run that returned `idle`. Default: `everySeconds`. */
   idleSeconds?: number
   /**
    * Does what is due. `signal` aborts at the deadline, when the lease is lost, and at the stop. A process that was
-   * frozen may complete the step in progress afterwards, so each step must be harmless then. After `idle` the next run
-   * comes in `idleSeconds`.
+   * frozen may complete the step in progress afterwards, so each step must be harmless then. `idle`: there is no open
+   * work, so the next run may come later.
    */
   run(signal: AbortSignal): Promise<void> | Promise<'idle' | 'busy'>
   /** Maximum duration of one run. Default: the greater of 30 seconds and `everySeconds`. */

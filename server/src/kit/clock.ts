@@ -20,7 +20,7 @@ export const systemClock: Clock = {
     }),
 }
 
-/** For `abort`, at the end of a wait: without a reason it makes an exception with a stack trace each time. */
+/** Reason for `abort` at the end of a wait. Without one, each call creates an exception with a stack trace. */
 export const waitEnded = 'ended'
 
 /** Resolves when the signal aborts. */

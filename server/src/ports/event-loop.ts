@@ -1,6 +1,6 @@
 import type { Histogram } from '../kit/meters.ts'
 
-/** More often, an idle process would mostly measure. */
+/** With a shorter interval, an idle process would wake mostly for this. */
 const sampleEveryMs = 1000
 
 /** Measures how late a timer fires: the time in which this process answered nobody. Returns a function that stops it. */

@@ -57,7 +57,9 @@ export type FailedRun = {
   isAsked?: boolean
 }
 
-const everySeconds = 5
+const everySeconds = 3
+/** While no restore is open: this finds those of a killed process. */
+const idleSeconds = 5
 const maxWaitMs = 60 * 60_000
 const closeMs = 5000
 
@@ -93,13 +95,15 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     if (row) await restoreStore(tx).end(row, now(), { state: 'failed', reason: 'workspace_replaced' })
   }
 
-  async function look(): Promise<void> {
-    for (const row of await store.allOpen()) {
+  async function look(): Promise<'idle' | 'busy'> {
+    const open = await store.allOpen()
+    for (const row of open) {
       if (row.state === 'waiting' && row.fills_new === 0 && ageMs(row.created_at) > maxWaitMs) {
         await conclude(row, { state: 'failed', reason: row.reason ?? 'agent_unresponsive' })
         link.wake(row.agent_id)
       } else kick(row.agent_id)
     }
+    return open.length === 0 ? 'idle' : 'busy'
   }
 
   return {
@@ -209,7 +213,7 @@ export function createRestores(deps: RestoresDeps): RestoreService {
 
     isWorking: driver.isWorking,
     connected: kick,
-    loops: [{ name: 'agents.restores', everySeconds, everywhere: true, run: look }],
+    loops: [{ name: 'agents.restores', everySeconds, idleSeconds, everywhere: true, run: look }],
     async close() {
       const over = new AbortController()
       // The agent completes a restore that it has begun, also after this process has ended.

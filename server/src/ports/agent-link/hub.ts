@@ -34,7 +34,7 @@ export type AgentLinkHub = AgentLink & {
 }
 
 const pingSeconds = 30
-/** A process remembers an address for ten minutes, and new ones are urgent for nobody. */
+/** Addresses are remembered for ten minutes, so a slow exchange loses none. */
 const addressSeconds = 15
 
 export function createAgentLinkHub(deps: {

@@ -58,7 +58,7 @@ class Stale extends Error {}
 
 const leaseSeconds = 10
 export const everySeconds = 2
-/** Sets of another process that was killed. */
+/** While no set is open: this finds those of a killed process. */
 export const idleSeconds = 5
 /** An agent whose link is down, or whose program starts again. */
 const recordPatienceMs = 5 * 60_000
