@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { maxRestoredDepth } from '@roost/contracts/link/history'
 import type { RestoreChange, RestoreConflict, RestoreTarget } from '@roost/contracts/link/history-restore'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { type Beneath, readDescriptor } from './beneath.ts'
@@ -52,8 +53,7 @@ type Attributes = Which & { path: string; mode: number; uid: number | null; hasO
 
 type Closed = Which & { mode: number }
 
-/** Each folder of a path is opened. Names longer than this cannot be told to the platform. */
-const maxDepth = 500
+/** Names longer than this cannot be told to the platform. */
 const maxPathLength = 4096
 
 /** Lines that are looked at without a pause: calls of the platform wait meanwhile. */
@@ -231,7 +231,7 @@ function attributeSteps({ path, mode, uid, hasOwner, inode, item }: Attributes):
 }
 
 function isTooDeep(path: string): boolean {
-  return path.length > maxPathLength || (path.length > maxDepth && depthOf(path) > maxDepth)
+  return path.length > maxPathLength || (path.length > maxRestoredDepth && depthOf(path) > maxRestoredDepth)
 }
 
 const depthOf = (path: string) => path.split('/').length

@@ -64,6 +64,8 @@ export const historyReadBytes = 512 * 1024
 export const historyReadFiles = 500
 export const historyDigestBytes = 32 * 1024 * 1024
 export const maxLeftOutPaths = 100
+/** A restore changes nothing that has more parts in its path, because each folder of a path is opened. */
+export const maxRestoredDepth = 500
 
 /**
  * Compares the workspace with one of these records, newest first. An agent has one scan at a time: a newer one closes

@@ -1,4 +1,5 @@
 import { isOwnersToWrite } from '@roost/contracts/link/credentials'
+import { maxRestoredDepth } from '@roost/contracts/link/history'
 import { archiveEnd, maxNameBytes, paddingOf, type TarEntry, writeHeader } from '../../kit/tar.ts'
 import { archiveRoot } from '../../ports/containers/port.ts'
 import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
@@ -17,8 +18,6 @@ const setUserId = 0o4000
 const setGroupId = 0o2000
 /** The engine joins a name with the place of the volume. */
 const maxPathBytes = maxNameBytes - 256
-/** The agent's program deletes nothing deeper, so a credential would stay (`isTooDeep` of its restore). */
-const maxDepth = 500
 /** What the group of a folder needs to list it. In a volume, the developer belongs to the group of every entry. */
 const listable = 0o050
 /** Pieces of an archive are joined to about this size. */
@@ -44,7 +43,8 @@ export async function requireArchivable(history: Source, record: RecordId): Prom
 /** Throws `NotLayered`. */
 export function requireExact({ sparse, path, owner, kind, mode }: StoredEntry): void {
   if (sparse) throw new NotLayered('it has a sparse file')
-  if (path.length > maxPathBytes || path.split('/').length > maxDepth)
+  // The agent program deletes nothing deeper, so a credential would stay.
+  if (path.length > maxPathBytes || path.split('/').length > maxRestoredDepth)
     throw new NotLayered('it has a path that is too long')
   if (!owner && kind === 'folder' && (mode & listable) !== listable)
     throw new NotLayered('somebody else has a folder that the program could not read')
