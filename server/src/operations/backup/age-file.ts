@@ -143,6 +143,10 @@ export function ageSource(
       const entries = extract()
       const wanted = `roost/volumes/${path}`
       let isFound = false
+      let problem: unknown = null
+      archive.on('error', (error) => {
+        problem = error
+      })
       const copying = pipeline(archive, entries).catch((error: unknown) => {
         if (!isFound) throw damaged(error)
       })
@@ -151,7 +155,9 @@ export function ageSource(
           isFound = true
           // A pipeline from a member that has closed already would wait forever.
           if (entry.destroyed) throw damaged(new Error('The archive ends within the file.'))
-          await pipeline(entry, output)
+          await pipeline(entry, output).catch((error: unknown) => {
+            throw problem ? damaged(problem) : error
+          })
           break
         }
         entry.resume()
