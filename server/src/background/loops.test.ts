@@ -4,10 +4,10 @@ import { createLeases, type Leases } from '../foundation/leases/index.ts'
 import { silentLog } from '../ports/log.ts'
 import { createTestClock, type TestClock } from '../test/clock.ts'
 import { openTestDatabase } from '../test/dialects.ts'
-import { type Loop, startLoops } from './loops.ts'
+import { type Loop, type LoopPlace, startLoops } from './loops.ts'
 
 const noJitter = () => 0.5
-const engineId = async () => 'engine-a'
+const places = { engine: async () => 'engine-a', history: async () => 'history-a' }
 
 /** A loop that reports the start of each run. */
 function countedLoop(
@@ -57,7 +57,7 @@ test('a loop runs repeatedly until it is stopped', async () => {
     clock,
     log: silentLog,
     holder: 'one',
-    engineId,
+    places,
     random: noJitter,
   })
   await advanceTo(clock, loop.next(), 1)
@@ -78,7 +78,7 @@ test('one of two processes runs the loop; the other takes over immediately when 
   const other = watched(leases)
   const start = (loop: Loop, holder: string, ownLeases: Leases) =>
     startLoops({
-      ...{ loops: [loop], leases: ownLeases, clock, log: silentLog, holder, engineId },
+      ...{ loops: [loop], leases: ownLeases, clock, log: silentLog, holder, places },
       random: noJitter,
     })
   const first = start(ownLoop, 'one', leases)
@@ -108,7 +108,7 @@ test('a loop that runs everywhere needs no lease', async () => {
     clock,
     log: silentLog,
     holder: 'one',
-    engineId,
+    places,
   })
   await advanceTo(clock, ran.promise)
   await loops.stop()
@@ -121,7 +121,7 @@ test('a loop without open work runs less often', async () => {
   const loop = countedLoop('sweep')
   const loops = startLoops({
     loops: [{ ...loop, everywhere: true, idleSeconds: 40, run: answer }],
-    ...{ leases: createLeases({ db, clock }), clock, log: silentLog, holder: 'one', engineId },
+    ...{ leases: createLeases({ db, clock }), clock, log: silentLog, holder: 'one', places },
     random: noJitter,
   })
   async function answer(signal: AbortSignal) {
@@ -147,7 +147,7 @@ test('a failing loop is retried with growing delays', async () => {
   const leases = createLeases({ db, clock })
   const errors: unknown[] = []
   const log = { ...silentLog, error: (fields: Record<string, unknown>) => void errors.push(fields.loop) }
-  const loops = startLoops({ loops: [loop], leases, clock, log, holder: 'one', engineId, random: noJitter })
+  const loops = startLoops({ loops: [loop], leases, clock, log, holder: 'one', places, random: noJitter })
   await advanceTo(clock, loop.next(), 1)
   for (const pause of [20, 40, 80]) {
     await clock.waitingFor(pause)
@@ -172,7 +172,7 @@ test('a run is aborted at its deadline', async () => {
   // Without a lease, which could be lost first.
   const loops = startLoops({
     loops: [{ ...loop, everywhere: true }],
-    ...{ leases, clock, log: silentLog, holder: 'one', engineId, random: noJitter },
+    ...{ leases, clock, log: silentLog, holder: 'one', places, random: noJitter },
   })
   await advanceTo(clock, loop.next(), 1)
   await clock.waitingFor(30)
@@ -195,7 +195,7 @@ test('a run is aborted when its lease is lost', async () => {
     clock,
     log: silentLog,
     holder: 'one',
-    engineId,
+    places,
     random: noJitter,
   })
   await advanceTo(clock, loop.next(), 1)
@@ -222,7 +222,7 @@ test('a loop that runs once an hour follows a dead process within 15 seconds', a
     clock,
     log: silentLog,
     holder: 'one',
-    engineId,
+    places,
     random: noJitter,
   })
   await clock.waitingFor(1)
@@ -249,7 +249,7 @@ test('a process that was frozen starts no run under a lease that expired meanwhi
     clock,
     log: silentLog,
     holder: 'one',
-    engineId,
+    places,
     random: noJitter,
   })
   await advanceTo(clock, loop.next(), 1)
@@ -286,7 +286,7 @@ test('a run ends when its process was frozen during the renewal of its lease', a
     clock,
     log: silentLog,
     holder: 'one',
-    engineId,
+    places,
     random: noJitter,
   })
   await advanceTo(clock, loop.next(), 1)
@@ -295,17 +295,20 @@ test('a run ends when its process was frozen during the renewal of its lease', a
   await loops.stop()
 })
 
-test('a loop per engine runs once for each engine', async () => {
+for (const place of ['engine', 'history'] as const)
+  test(`a loop per ${place} runs once for each ${place}`, () => runsPerPlace(place))
+
+async function runsPerPlace(place: LoopPlace): Promise<void> {
   await using db = await openTestDatabase()
   const clock = createTestClock()
   const leases = createLeases({ db, clock })
-  const start = (engine: string, holder: string) => {
-    const loop = Object.assign(countedLoop('repair'), { perEngine: true })
+  const start = (id: string, holder: string) => {
+    const loop = Object.assign(countedLoop('repair'), { per: place })
     const ran = loop.next()
     const own = watched(leases)
     const loops = startLoops({
       ...{ loops: [loop], leases: own.leases, clock, log: silentLog, holder, random: noJitter },
-      engineId: async () => engine,
+      places: { ...places, [place]: async () => id },
     })
     return { loop, ran, loops, refused: own.refused }
   }
@@ -326,7 +329,7 @@ test('a loop per engine runs once for each engine', async () => {
     ],
   )
   for (const { loops } of started) await loops.stop()
-})
+}
 
 test('two loops with the same name are refused', async () => {
   await using db = await openTestDatabase()
@@ -334,7 +337,7 @@ test('two loops with the same name are refused', async () => {
   const leases = createLeases({ db, clock })
   const twins = [countedLoop('sweep'), countedLoop('sweep')]
   assert.throws(
-    () => startLoops({ loops: twins, leases, clock, log: silentLog, holder: 'one', engineId }),
+    () => startLoops({ loops: twins, leases, clock, log: silentLog, holder: 'one', places }),
     /named sweep/,
   )
 })

@@ -18,11 +18,14 @@ export type Loop = {
   run(signal: AbortSignal): Promise<void> | Promise<'idle' | 'busy'>
   /** Maximum duration of one run. Default: the greater of 30 seconds and `everySeconds`. */
   deadlineSeconds?: number
-  /** Runs once for each container engine, under the lease `NAME@ENGINE`, instead of once for the installation. */
-  perEngine?: boolean
+  /** Runs once in each place of this kind, under the lease `NAME@PLACE`, instead of once in the installation. */
+  per?: LoopPlace
   /** Runs in every process without a lease, for state in a process's memory. */
   everywhere?: boolean
 }
+
+/** `history`: the store of workspace records, which several processes may share. */
+export type LoopPlace = 'engine' | 'history'
 
 export type Loops = {
   /** Aborts running loops, waits for them and releases the leases. */
@@ -52,12 +55,12 @@ export function startLoops(deps: {
   log: Log
   /** Id of this process among the replicas. */
   holder: string
-  /** Identity of the container engine. Rejects while it is unknown; loops per engine then fail and are retried. */
-  engineId: () => Promise<string>
+  /** Identity of each place. Rejects while it is unknown; its loops then fail and are retried. */
+  places: Record<LoopPlace, () => Promise<string>>
   /** Returns 0 to 1; spreads loops that would otherwise run together. */
   random?: () => number
 }): Loops {
-  const { loops, leases, clock, log, holder, engineId, random = Math.random } = deps
+  const { loops, leases, clock, log, holder, places, random = Math.random } = deps
   const held = new Map<string, Held>()
   /** Ends the pause of a loop, by its name: its lease was taken over, or the process stops. */
   const wakers = new Map<string, AbortController>()
@@ -136,8 +139,8 @@ export function startLoops(deps: {
     }
   }
 
-  async function leaseNameOf({ name, perEngine }: Loop): Promise<string> {
-    const leaseName = leaseNames.get(name) ?? (perEngine ? `${name}@${await engineId()}` : name)
+  async function leaseNameOf({ name, per }: Loop): Promise<string> {
+    const leaseName = leaseNames.get(name) ?? (per ? `${name}@${await places[per]()}` : name)
     leaseNames.set(name, leaseName)
     return leaseName
   }

@@ -124,7 +124,7 @@ async function runApi(): Promise<void> {
     clock,
     log,
     holder: replica.id,
-    engineId: platform.engine.read,
+    places: { engine: platform.engine.read, history: adapters.history.id },
   })
   const open = await openPublic(config, server, { clock, log })
 

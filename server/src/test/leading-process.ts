@@ -10,6 +10,7 @@ import { silentLog } from '../ports/log.ts'
 
 const [url = '', holder = ''] = process.argv.slice(2)
 const db = await openDatabase(url, silentLog)
+const places = { engine: async () => 'engine', history: async () => 'history' }
 const report = (what: string) => process.send?.({ holder, what })
 
 startLoops({
@@ -27,7 +28,7 @@ startLoops({
       },
     },
   ],
-  ...{ leases: createLeases({ db, clock }), clock, log: silentLog, holder, engineId: async () => 'engine' },
+  ...{ leases: createLeases({ db, clock }), clock, log: silentLog, holder, places },
 })
 report('ready')
 process.once('disconnect', () => process.exit(0))

@@ -294,7 +294,7 @@ export function createBases(deps: BasesDeps): Bases {
       for (const row of await store.of(await engine.read(), recordId)) await removeUnused(row)
     },
     loops: containers.layers
-      ? [{ name: 'agents.bases', everySeconds, deadlineSeconds: 1800, perEngine: true, run: collect }]
+      ? [{ name: 'agents.bases', everySeconds, deadlineSeconds: 1800, per: 'engine', run: collect }]
       : [],
   }
 }

@@ -186,7 +186,7 @@ export function createDisk(deps: DiskDeps): Disk {
       {
         name: 'agents.disk',
         everySeconds: deps.diskSeconds,
-        perEngine: true,
+        per: 'engine',
         run: measureAll,
         deadlineSeconds: engineMaxSeconds,
       },

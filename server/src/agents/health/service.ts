@@ -116,7 +116,7 @@ export function createHealth(deps: HealthDeps): Health {
       samples.forget(agentId)
     },
     loops: [
-      { name: 'agents.sample', everySeconds: sampleEverySeconds, perEngine: true, run: samples.sampleAll },
+      { name: 'agents.sample', everySeconds: sampleEverySeconds, per: 'engine', run: samples.sampleAll },
     ],
     open: broadcast.open,
     close: broadcast.close,

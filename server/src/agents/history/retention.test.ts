@@ -4,11 +4,13 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createTestAlerts } from '../../test/alerts.ts'
+import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
 import { historyAlert, isAbove, roomOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import { linkWorkspace } from './test/linked-workspace.ts'
+import { createUses } from './use.ts'
 
 const size = 100_000
 
@@ -109,4 +111,81 @@ test('the collection frees what deleted agents and killed processes left', async
   await t.loop('agents.history-collect')
   assert.deepEqual(await t.world.history.records(), [])
   assert.ok((await t.world.history.size()) < before - size / 2)
+})
+
+test('quotas remove only records of the own store; retention removes the row, and each store its content', async () => {
+  await using t = await openWorld(5 * size)
+  const own = await t.record()
+  // As if another machine had recorded the agent first.
+  const elsewhere = { ...own, id: 'elsewhere', created_at: '2020-01-01T00:00:00.000Z' }
+  await t.store.insert(elsewhere)
+  for (let count = 0; count < 3; count += 1) await t.record()
+  await t.loop('agents.history-quota')
+  assert.equal(await t.store.record(t.id, own.id), null, 'the oldest one of this store was removed')
+  assert.notEqual(await t.store.record(t.id, 'elsewhere'), null)
+
+  const [oldest] = await t.store.removable({ agentId: t.id, before: '2021-01-01T00:00:00.000Z' })
+  assert.equal(oldest?.id, 'elsewhere')
+  // Another machine has removed the row of a record whose content is here.
+  const latest = await t.store.latest(t.id)
+  const removed = (await t.store.removable({})).find(({ id }) => id !== 'elsewhere' && id !== latest?.id)
+  assert.ok(removed)
+  await t.store.remove([removed.id])
+  const stored = async () => (await t.world.history.records()).map(({ record }) => record)
+  assert.ok((await stored()).includes(removed.id))
+  await t.loop('agents.history-collect')
+  await t.loop('agents.history-collect')
+  assert.ok(!(await stored()).includes(removed.id))
+})
+
+test('the alert of an agent depends on the store with its latest record', async () => {
+  await using t = await openWorld(3 * size)
+  for (let count = 0; count < 2; count += 1) {
+    const { id } = await t.record()
+    await t.store.pin(t.id, id, t.userId)
+  }
+  rmSync(join(t.workspace.home, 'file'))
+  writeFileSync(join(t.workspace.home, 'other'), randomBytes(size / 2))
+  t.workspace.wrote()
+  const make = async () => (await t.history.make(t.id, { reason: () => 'demand' })).record
+  const { number: _, ...record } = await make()
+  await t.store.pin(t.id, record.id, t.userId)
+  await t.store.insert({ ...record, id: 'elsewhere' })
+  await t.loop('agents.history-quota')
+  assert.deepEqual(t.raised, [], 'another store records the agent now')
+  await make()
+  await t.loop('agents.history-quota')
+  assert.deepEqual(
+    t.raised.map(({ agentId }) => agentId),
+    [t.id],
+  )
+})
+
+test('what other processes remove makes room: a full total is measured again, others after ten minutes', async () => {
+  const clock = createTestClock()
+  let size = 90
+  let measured = 0
+  const uses = createUses({
+    clock,
+    totalQuota: 100,
+    quotaOf: async () => 0,
+    history: {
+      use: async () => 0,
+      async size() {
+        measured += 1
+        return size
+      },
+    },
+  })
+  assert.equal(await uses.room('a'), 10)
+  uses.received('a', 5)
+  assert.equal(await uses.room('a'), 5)
+  assert.equal(measured, 1)
+  uses.received('a', 20)
+  size = 40
+  assert.equal(await uses.room('a'), 60)
+  size = 30
+  assert.equal(await uses.room('a'), 60)
+  await clock.advance(600)
+  assert.equal(await uses.room('a'), 70)
 })

@@ -15,6 +15,7 @@ import {
   storeName,
 } from './rules.ts'
 import { historyStore } from './store.ts'
+import type { RecordRow } from './tables.ts'
 import type { HistoryUses } from './use.ts'
 
 export type HistoryRetentionDeps = SweepDeps & {
@@ -33,13 +34,14 @@ const collectSeconds = 3600
 
 /** Keeps the history within its quotas and its retention window, and frees what no record needs. */
 export function createHistoryRetention(deps: HistoryRetentionDeps) {
-  const { db, log, alerts, history, uses, agentRecords } = deps
+  const { db, clock, log, alerts, history, uses, agentRecords } = deps
   const store = historyStore(db)
   /** Stored records without a row, found by the last run: the row of a new record follows its content. */
   let orphans = new Set<string>()
+  let lastPass: { at: number; isHigh: boolean } | null = null
 
-  async function remove(limit: number, filter: { agentId?: string; before?: string }): Promise<number> {
-    const found = await store.removable({ ...filter, limit })
+  /** Removes rows, and their contents from this store. Other stores remove them as orphans. */
+  async function remove(found: readonly Pick<RecordRow, 'id' | 'agent_id'>[]): Promise<number> {
     const removed = new Set(await store.remove(found.map(({ id }) => id)))
     for (const agentId of new Set(found.map(({ agent_id }) => agent_id))) {
       const ids = found
@@ -50,8 +52,11 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     return removed.size
   }
 
-  async function stepOf(filter: { agentId?: string }): Promise<number> {
-    return Math.ceil((await store.countRemovable(filter)) * stepShare)
+  /** Of the records that this store has, removes the oldest. Returns their number. */
+  async function removeOldest(filter: { agentId?: string }): Promise<number> {
+    const stored = new Set((await history.records()).map(({ record }) => record))
+    const found = (await store.removable(filter)).filter(({ id }) => stored.has(id))
+    return remove(found.slice(0, Math.ceil(found.length * stepShare)))
   }
 
   /** Removes the oldest records until there is room. Returns the use that remains. */
@@ -60,7 +65,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     if (!isAbove(use, historyWarningShare)) return use
     let removed = 0
     while (isAbove(use, historyKeepShare) && !signal?.aborted) {
-      const count = await remove(await stepOf({ agentId }), { agentId })
+      const count = await removeOldest({ agentId })
       if (count === 0) break
       removed += count
       use = await uses.measure(agentId)
@@ -73,7 +78,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     return use
   }
 
-  async function tell(agent: { id: string; name: string } | null, use: HistoryUse): Promise<void> {
+  async function updateAlert(agent: { id: string; name: string } | null, use: HistoryUse): Promise<void> {
     const isHigh = isAbove(use, historyWarningShare)
     await db.atomically((tx) =>
       isHigh
@@ -82,27 +87,47 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     )
   }
 
+  /** Of the stores that have records of an agent, the one with the latest record decides about its alert. */
+  async function hasLatest(agentId: string): Promise<boolean> {
+    const latest = await store.latest(agentId)
+    return (
+      latest !== null && (await history.list({ agent: storeName(agentId), record: latest.id }, '')) !== null
+    )
+  }
+
+  /** All stores share the alert about all agents, so each withdraws only what it may have raised. */
+  async function updateTotalAlert(use: HistoryUse): Promise<void> {
+    const at = clock.now().getTime()
+    const isHigh = isAbove(use, historyWarningShare)
+    // After a long pause, another process may have raised it for this store.
+    const isUnknown = lastPass === null || at - lastPass.at > 1500 * everySeconds
+    const mayBeRaised = isUnknown || lastPass?.isHigh === true
+    lastPass = { at, isHigh }
+    if (isHigh || mayBeRaised) await updateAlert(null, use)
+  }
+
   async function keepQuotas(signal: AbortSignal): Promise<void> {
-    for (const agentId of await store.agents()) {
+    const stored = await history.records()
+    for (const agentId of new Set(stored.map(({ agent }) => agentIdOf(agent)))) {
       if (signal.aborted) return
       const use = await trim(agentId, signal)
       const agent = await agentRecords.byId(agentId)
-      if (agent) await tell(agent, use)
+      if (agent && (await hasLatest(agentId))) await updateAlert(agent, use)
     }
     let use = await uses.measureAll()
-    // What nothing needs any more must not cost anybody a record.
+    // Garbage is collected first, so that it does not cause the removal of records.
     if (isAbove(use, historyWarningShare) && (await history.isCollectDue())) {
       await history.collect()
       use = await uses.measureAll()
     }
     if (isAbove(use, historyWarningShare)) {
       while (isAbove(use, historyKeepShare) && !signal.aborted) {
-        if ((await remove(await stepOf({}), {})) === 0) break
+        if ((await removeOldest({})) === 0) break
         await history.collect()
         use = await uses.measureAll()
       }
     }
-    await tell(null, use)
+    await updateTotalAlert(use)
   }
 
   /** Removes what deleted agents and killed processes left in the store. */
@@ -112,7 +137,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     const found = stored.filter(({ record }) => !existing.has(record))
     for (const { agent, record } of found.filter(({ record }) => orphans.has(record)))
       await history.remove(agent, [record])
-    // The agent's row was deleted in one step, so nothing of it will come.
+    // An agent is deleted in one transaction, so it gets no further record.
     const known = new Set(await store.agents())
     for (const { agent, record } of found)
       if (!known.has(agentIdOf(agent)) && !(await agentRecords.byId(agentIdOf(agent))))
@@ -134,11 +159,18 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       key: 'workspace_history_retention_days',
       countBefore: (before) => store.countRemovable({ before }),
       countAll: () => store.countAll(),
-      removeBefore: (before, limit) => remove(limit, { before }),
+      removeBefore: async (before, limit) => remove(await store.removable({ before, limit })),
     }),
-    { name: 'agents.history-quota', everySeconds, deadlineSeconds: 1800, run: keepQuotas },
+    {
+      name: 'agents.history-quota',
+      per: 'history',
+      everySeconds,
+      deadlineSeconds: 1800,
+      run: keepQuotas,
+    },
     {
       name: 'agents.history-collect',
+      per: 'history',
       everySeconds: collectSeconds,
       deadlineSeconds: 3600,
       async run() {

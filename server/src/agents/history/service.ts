@@ -62,7 +62,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
   const isOn = async (agentId: string) => (await settings(agentId)).isOn
 
   const uses = createUses({
-    history,
+    ...{ history, clock },
     quotaOf: async (agentId) => (await settings(agentId)).quotaBytes ?? quotas.agent,
     totalQuota: quotas.total,
   })

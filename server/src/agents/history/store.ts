@@ -150,9 +150,10 @@ export function historyStore(executor: Executor) {
      * Records that retention may remove, oldest first: not pinned, not the latest of their agent, and not of a run that
      * is still recorded or a restore that is not complete. `before`: only older ones.
      */
-    async removable(options: Removable & { limit: number }): Promise<RecordRow[]> {
-      const query = removable(options).selectAll('r').orderBy('r.created_at').orderBy('r.id')
-      return (await query.limit(options.limit).execute()).map(readRecord)
+    removable(options: Removable & { limit?: number }): Promise<Pick<RecordRow, 'id' | 'agent_id'>[]> {
+      const { limit } = options
+      const query = removable(options).select(['r.id', 'r.agent_id']).orderBy('r.created_at').orderBy('r.id')
+      return query.$if(limit !== undefined, (q) => q.limit(limit ?? 0)).execute()
     },
 
     async countRemovable(filter: Removable): Promise<number> {

@@ -1,7 +1,11 @@
+import type { Clock } from '../../kit/clock.ts'
 import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { type HistoryUse, roomOf, storeName } from './rules.ts'
 
-/** What the history occupies. Measured by the store, and counted up between two measurements. */
+/**
+ * What the history occupies in this process's store. Measured, and counted up between two measurements, without what
+ * other processes store and remove.
+ */
 export type HistoryUses = {
   /** Bytes that the agent's next record may have. */
   room(agentId: string): Promise<number>
@@ -14,14 +18,17 @@ export type HistoryUses = {
 
 export type HistoryUsesDeps = {
   history: Pick<WorkspaceHistory, 'use' | 'size'>
+  clock: Pick<Clock, 'now'>
   quotaOf(agentId: string): Promise<number>
   /** Quota of all agents together; 0 means unlimited. */
   totalQuota: number
 }
 
-export function createUses({ history, quotaOf, totalQuota }: HistoryUsesDeps): HistoryUses {
+const totalMs = 10 * 60_000
+
+export function createUses({ history, clock, quotaOf, totalQuota }: HistoryUsesDeps): HistoryUses {
   const used = new Map<string, number>()
-  let total: number | null = null
+  let total: { bytes: number; until: number } | null = null
 
   async function measure(agentId: string): Promise<HistoryUse> {
     const bytes = await history.use(storeName(agentId))
@@ -30,24 +37,30 @@ export function createUses({ history, quotaOf, totalQuota }: HistoryUsesDeps): H
   }
 
   async function measureAll(): Promise<HistoryUse> {
-    total = await history.size()
-    return { used_bytes: total, quota_bytes: totalQuota }
+    const bytes = await history.size()
+    total = { bytes, until: clock.now().getTime() + totalMs }
+    return { used_bytes: bytes, quota_bytes: totalQuota }
+  }
+
+  /** Zero may be outdated: another process may have removed records since. */
+  async function roomOfAgent(agentId: string): Promise<number> {
+    const known = used.get(agentId)
+    const room = known === undefined ? 0 : roomOf({ used_bytes: known, quota_bytes: await quotaOf(agentId) })
+    return room > 0 ? room : roomOf(await measure(agentId))
+  }
+
+  async function roomOfAll(): Promise<number> {
+    const isKnown = total !== null && clock.now().getTime() < total.until
+    const room = total && isKnown ? roomOf({ used_bytes: total.bytes, quota_bytes: totalQuota }) : 0
+    return room > 0 ? room : roomOf(await measureAll())
   }
 
   return {
-    async room(agentId) {
-      const known = used.get(agentId)
-      const own =
-        known === undefined
-          ? await measure(agentId)
-          : { used_bytes: known, quota_bytes: await quotaOf(agentId) }
-      const all = total === null ? await measureAll() : { used_bytes: total, quota_bytes: totalQuota }
-      return Math.min(roomOf(own), roomOf(all))
-    },
+    room: async (agentId) => Math.min(await roomOfAgent(agentId), await roomOfAll()),
     received(agentId, bytes) {
       const known = used.get(agentId)
       if (known !== undefined) used.set(agentId, known + bytes)
-      if (total !== null) total += bytes
+      if (total !== null) total.bytes += bytes
     },
     measure,
     async isWithinQuota(agentId) {

@@ -35,7 +35,7 @@ export function createProtect(deps: ProtectDeps): Loop | null {
   return {
     name: 'agents.protect',
     everySeconds: 5,
-    perEngine: true,
+    per: 'engine',
     async run() {
       const [running, everyAgent] = await Promise.all([deps.runningSince(), agentRecords.everyRow()])
       const agents = everyAgent.filter(({ engine_id }) => engine_id === placement.known())

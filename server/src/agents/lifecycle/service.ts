@@ -182,7 +182,7 @@ export function createLifecycle(deps: LifecycleDeps): Lifecycle {
     leftovers,
     repair: repair.pass,
     loops: [
-      { name: 'agents.repair', everySeconds: 60, perEngine: true, run: repair.pass },
+      { name: 'agents.repair', everySeconds: 60, per: 'engine', run: repair.pass },
       ...(protect ? [protect] : []),
     ],
     open: watch.start,

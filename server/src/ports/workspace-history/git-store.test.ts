@@ -28,6 +28,32 @@ async function setUp() {
   }
 }
 
+test('a store has one identity in all processes', async () => {
+  await using t = await setUp()
+  await using other = await setUp()
+  const again = await Promise.all([t.open(), t.open()])
+  const own = await t.store.id()
+  assert.match(own, /^[0-9a-f-]{36}$/)
+  assert.deepEqual(await Promise.all(again.map((store) => store.id())), [own, own])
+  assert.notEqual(await other.store.id(), own)
+  for (const store of again) await store.close()
+})
+
+test('processes that open a new store at the same time agree on its identity', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'roost-history-test-'))
+  const folder = join(root, 'store')
+  const open = () => openGitStore({ folder, path: process.env.PATH ?? '' })
+  const stores = await Promise.all(Array.from({ length: 4 }, open))
+  const ids = await Promise.all(stores.map((store) => store.id()))
+  assert.equal(new Set(ids).size, 1)
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('id')),
+    ['id'],
+  )
+  for (const store of stores) await store.close()
+  rmSync(root, { recursive: true, force: true })
+})
+
 const digestOf = (content: string) =>
   createHash('sha256').update(`blob ${content.length}\0`).update(content, 'latin1').digest('hex')
 

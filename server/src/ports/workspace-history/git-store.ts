@@ -1,4 +1,5 @@
-import { access, mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { access, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openContents } from './contents.ts'
 import { differencesOf } from './differences.ts'
@@ -22,7 +23,7 @@ const idForm = /^[a-z0-9-]{1,64}$/
 const maxHeldBytes = 1024 * 1024
 const fewContents = 8
 
-/** History in one bare repository. Several processes of one machine may use it at the same time. */
+/** History in one bare repository. Several processes may use it, also on several nodes if its volume has file locks. */
 export async function openGitStore({ folder, path }: GitStoreOptions): Promise<WorkspaceHistory> {
   const repository = join(folder, 'objects.git')
   const incoming = join(folder, 'incoming')
@@ -32,6 +33,7 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
   const git = createGitProgram(repository, lockFile, path)
   const init = ['init', '--quiet', '--bare', '--object-format=sha256', '--template=', repository]
   await git.run(init, { lock: 'exclusive' })
+  const id = await identityIn(folder)
   const objects = createObjects(git)
   const due = join(folder, 'collect-due')
   const closing = new AbortController()
@@ -77,6 +79,8 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
   }
 
   return {
+    id: async () => id,
+
     async open({ agent, base, baseAgent = agent, maxBytes }) {
       if (!idForm.test(agent)) throw new UnknownRecord(agent)
       const tree = base === null ? null : await requireTree({ agent: baseAgent, record: base })
@@ -279,6 +283,24 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       kill()
     }
   }
+}
+
+/** Returns the identity in the folder, which gets one the first time. */
+async function identityIn(folder: string): Promise<string> {
+  const file = join(folder, 'id')
+  const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return ''
+    throw error
+  })
+  if (known !== '') return known
+  const draft = `${file}-${randomUUID()}`
+  await writeFile(draft, randomUUID(), { mode: 0o600, flush: true })
+  // Unlike a rename, a link never replaces the identity that another process has just written.
+  await link(draft, file).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') await rename(draft, file)
+  })
+  await rm(draft, { force: true })
+  return readFile(file, 'utf8')
 }
 
 async function* once(content: Buffer): AsyncGenerator<Buffer> {

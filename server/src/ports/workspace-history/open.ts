@@ -11,6 +11,7 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     return opened
   }
   return {
+    id: async () => (await store()).id(),
     open: async (options) => (await store()).open(options),
     list: async (record, folder) => (await store()).list(record, folder),
     entry: async (record, path) => (await store()).entry(record, path),

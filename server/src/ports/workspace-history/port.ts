@@ -5,6 +5,8 @@ import type { HistoryEntry } from '@roost/contracts/link/history'
  * dashes. Paths are bytes as characters (latin1); the root has the empty path.
  */
 export type WorkspaceHistory = {
+  /** Identity of the store, the same in all processes that use it. */
+  id(): Promise<string>
   /**
    * Starts a record of an agent. `base` is the record that the new one starts from, of the same agent unless `baseAgent`
    * names another one: the caller then decides what the agent gets. Throws `UnknownRecord`.
@@ -54,7 +56,7 @@ export type WorkspaceHistory = {
   remove(agent: string, records: readonly string[]): Promise<void>
   /** Removes every record of an agent, also those that no row names. */
   removeAll(agent: string): Promise<void>
-  /** True if records were removed since the last collection, by any process of this machine. */
+  /** True if records were removed since the last collection, by any process that uses this store. */
   isCollectDue(): Promise<boolean>
   /** Frees what no record needs. New records wait meanwhile. */
   collect(): Promise<void>
