@@ -106,7 +106,7 @@ test('a turn is kept while its work takes long, and a frozen process learns that
     await frozen.promise
     return lost.reason
   })
-  assert.match(String(await own), /lost its turn/)
+  assert.match(String(await own), /lost the lease records:a1/)
 })
 
 test('an abort ends the wait for a turn, in this process and for another one', async () => {

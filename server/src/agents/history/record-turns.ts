@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Lease, Leases } from '../../foundation/leases/index.ts'
-import { type Clock, waitEnded } from '../../kit/clock.ts'
+import { type Hold, type HoldDeps, holdLease } from '../../foundation/leases/index.ts'
+import type { Clock } from '../../kit/clock.ts'
 import { createTurnsByKey } from '../../kit/turns.ts'
 
 /**
@@ -15,54 +15,30 @@ export type RecordTurns = <T>(
 
 /** The turn of a killed process ends after this time. */
 const leaseSeconds = 10
-const renewMs = 3000
 const pollMs = 100
 
-export function createRecordTurns(deps: {
-  leases: Pick<Leases, 'take' | 'renew' | 'release'>
-  clock: Clock
-}): RecordTurns {
-  const { leases, clock } = deps
+export function createRecordTurns(deps: { leases: HoldDeps['leases']; clock: Clock }): RecordTurns {
+  const { clock } = deps
   // Within the process, the queue keeps the order of arrival and avoids polling the database.
   const inOrder = createTurnsByKey()
-  const leaseEnd = () => clock.now().getTime() + leaseSeconds * 1000
 
-  async function acquire(agentId: string, signal?: AbortSignal): Promise<{ lease: Lease; until: number }> {
+  async function acquire(agentId: string, signal?: AbortSignal): Promise<Hold> {
     const holder = randomUUID()
     for (;;) {
       signal?.throwIfAborted()
-      const until = leaseEnd()
-      const lease = await leases.take(`records:${agentId}`, holder, leaseSeconds)
-      if (lease) return { lease, until }
+      const hold = await holdLease(deps, { name: `records:${agentId}`, holder, seconds: leaseSeconds })
+      if (hold) return hold
       await clock.wait(pollMs, signal)
-    }
-  }
-
-  /** Renews the lease until `over`. A short outage of the database ends no turn. */
-  async function keep(lease: Lease, begun: number, over: AbortSignal, lost: AbortController): Promise<void> {
-    for (let until = begun; ; ) {
-      await clock.wait(renewMs, over)
-      if (over.aborted) return
-      const next = leaseEnd()
-      if (await leases.renew(lease, leaseSeconds).catch(() => false)) until = next
-      else if (clock.now().getTime() >= until)
-        return lost.abort(new Error('This process lost its turn to record the workspace.'))
     }
   }
 
   return (agentId, work, signal) =>
     inOrder(agentId, async () => {
-      const { lease, until } = await acquire(agentId, signal)
-      const over = new AbortController()
-      const lost = new AbortController()
-      const kept = keep(lease, until, over.signal, lost)
+      const hold = await acquire(agentId, signal)
       try {
-        return await work(lost.signal)
+        return await work(hold.lost)
       } finally {
-        over.abort(waitEnded)
-        await kept
-        // An unreleased lease expires by itself.
-        await leases.release(lease).catch(() => {})
+        await hold.release()
       }
     })
 }

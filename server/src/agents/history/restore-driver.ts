@@ -3,7 +3,7 @@ import type { RestoreReason } from '@roost/contracts/agents/history'
 import type { HistoryRules } from '@roost/contracts/link/history'
 import { maxNamedConflicts } from '@roost/contracts/link/history-restore'
 import type { Alerts } from '../../foundation/alerts/index.ts'
-import type { Lease, Leases } from '../../foundation/leases/index.ts'
+import { type HoldDeps, holdLease } from '../../foundation/leases/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { createTurnsByKey, type TurnsByKey } from '../../kit/turns.ts'
@@ -36,7 +36,7 @@ export type RestoreDriverDeps = {
   db: Db
   clock: Clock
   log: Pick<Log, 'info' | 'warn' | 'error'>
-  leases: Pick<Leases, 'take' | 'renew' | 'release'>
+  leases: HoldDeps['leases']
   alerts: Pick<Alerts, 'raise'>
   link: Pick<AgentLink, 'call' | 'wake' | 'isHere'>
   history: WorkspaceHistory
@@ -90,7 +90,6 @@ const passingFaults: readonly (RestoreReason | null)[] = [
 const maxMergePaths = 20_000
 const maxMergeCharacters = 1_000_000
 const leaseSeconds = 10
-const renewMs = 3000
 /** A process that stops runs for longer is gone. */
 const maxStopMs = 60_000
 
@@ -99,7 +98,7 @@ const maxStopMs = 60_000
  * open, the agent gets no run; it begins under the lock of the agent's queue when none is running.
  */
 export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
-  const { db, clock, log, leases, link, history } = deps
+  const { db, clock, log, link, history } = deps
   const store = restoreStore(db)
   const records = historyStore(db)
   const holder = randomUUID()
@@ -144,10 +143,8 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
 
   async function drive(agentId: string): Promise<void> {
     if (!(await store.isOpen(agentId))) return
-    const lease = await leases.take(`restore:${agentId}`, holder, leaseSeconds)
-    if (!lease) return
-    const over = new AbortController()
-    const lost = keep(lease, over.signal)
+    const hold = await holdLease(deps, { name: `restore:${agentId}`, holder, seconds: leaseSeconds })
+    if (!hold) return
     let isOpen = true
     try {
       // Read after the lease: nobody else changes it now.
@@ -156,29 +153,14 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
       await turns(agentId, async () => {
         if (row.state !== 'waiting') return settle(row)
         const begun = await begin(row)
-        if (begun) await work(begun, AbortSignal.any([lost, closing.signal]))
+        if (begun) await work(begun, AbortSignal.any([hold.lost, closing.signal]))
       })
       isOpen = await store.isOpen(agentId)
     } finally {
-      over.abort()
       working.delete(agentId)
-      await leases.release(lease)
+      await hold.release()
       if (!isOpen) link.wake(agentId)
     }
-  }
-
-  /** Renews the lease until `over`. The returned signal aborts if it is lost. */
-  function keep(lease: Lease, over: AbortSignal): AbortSignal {
-    const lost = new AbortController()
-    const renew = async () => {
-      while (!over.aborted) {
-        await clock.wait(renewMs, over)
-        if (over.aborted) return
-        if (!(await leases.renew(lease, leaseSeconds))) return lost.abort()
-      }
-    }
-    renew().catch((error: unknown) => lost.abort(error))
-    return lost.signal
   }
 
   /** Returns null while runs are working. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { createLeases, type Lease } from './index.ts'
+import { createLeases, holdLease, type Lease } from './index.ts'
 
 forEachDialect((_dialect, open) => {
   test('one of twenty concurrent takers gets the lease', async () => {
@@ -71,6 +71,58 @@ forEachDialect((_dialect, open) => {
       ['long'],
     )
   })
+})
+
+/** A holder whose database answers renewals with the given function. */
+async function openHolder(renew: () => Promise<boolean>) {
+  const clock = createTestClock()
+  const released: string[] = []
+  const hold = await holdLease(
+    {
+      clock,
+      leases: {
+        take: async (name, holder) => ({ name, holder, token: 1 }),
+        renew,
+        async release({ name }) {
+          released.push(name)
+          throw new Error('down')
+        },
+      },
+    },
+    { name: 'sweep', holder: 'me', seconds: 10 },
+  )
+  assert.ok(hold)
+  return { clock, hold, released }
+}
+
+test('a held lease survives an outage of the database that is shorter than the lease', async () => {
+  const answers = ['up', 'down', 'down', 'up', 'down', 'down'].values()
+  const { clock, hold, released } = await openHolder(async () => {
+    if (answers.next().value === 'down') throw new Error('down')
+    return true
+  })
+  for (let renewal = 0; renewal < 6; renewal += 1) {
+    await clock.waitingFor(3)
+    await clock.advance(3)
+  }
+  assert.equal(hold.lost.aborted, false)
+  await clock.waitingFor(3)
+  await hold.release()
+  assert.deepEqual(released, ['sweep'])
+})
+
+test('a held lease is lost at its end if the database does not answer, and immediately to another holder', async () => {
+  const outage = await openHolder(() => Promise.reject(new Error('down')))
+  for (let renewal = 0; renewal < 4; renewal += 1) {
+    assert.equal(outage.hold.lost.aborted, false)
+    await outage.clock.waitingFor(3)
+    await outage.clock.advance(3)
+  }
+  assert.match(String(outage.hold.lost.reason), /lost the lease sweep/)
+  const overtaken = await openHolder(async () => false)
+  await overtaken.clock.waitingFor(3)
+  await overtaken.clock.advance(3)
+  assert.equal(overtaken.hold.lost.aborted, true)
 })
 
 function present(lease: Lease | null | undefined): Lease {

@@ -6,15 +6,15 @@ import {
 } from '@roost/contracts/operations/fleet-acts'
 import type { Lifecycle } from '../../agents/lifecycle/index.ts'
 import type { Agent, AgentRecords } from '../../agents/records/index.ts'
-import type { Leases } from '../../foundation/leases/index.ts'
+import { type HoldDeps, holdLease } from '../../foundation/leases/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import { type Clock, timestamp } from '../../kit/clock.ts'
+import { timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { errorText, outcomeOf, type Result, selectAgents, skipReason } from './rules.ts'
 
-export type ActsDeps = ExclusiveDeps & {
+export type ActsDeps = HoldDeps & {
   log: Pick<Log, 'warn'>
   events: Pick<Outbox, 'signal' | 'on' | 'followSignals'>
   agentRecords: Pick<AgentRecords, 'all'>
@@ -115,38 +115,21 @@ export function createActs(deps: ActsDeps): Acts {
   }
 }
 
-type ExclusiveDeps = { leases: Pick<Leases, 'take' | 'renew' | 'release'>; clock: Clock }
-
 /** After a crash of the process, the next restart can begin after this time. */
 const leaseSeconds = 30
-const renewEveryMs = 10_000
 
 /**
  * Runs one act on the fleet at a time, over all processes. Throws `fleet_restart_in_progress`. The signal aborts when
  * the lease is lost.
  */
-function createExclusive({ leases, clock }: ExclusiveDeps) {
+function createExclusive(deps: HoldDeps) {
   return async function exclusively<T>(work: (lost: AbortSignal) => Promise<T>): Promise<T> {
-    const lease = await leases.take('fleet.acts', newId(), leaseSeconds)
-    if (!lease) throw new Fault('fleet_restart_in_progress')
-    const done = new AbortController()
-    const lost = new AbortController()
-    const renewing = (async () => {
-      for (;;) {
-        await clock.wait(renewEveryMs, done.signal)
-        if (done.signal.aborted) return
-        // A short outage of the database must not end the act; the next renewal tries again.
-        const isHeld = await leases.renew(lease, leaseSeconds).catch(() => true)
-        if (!isHeld) lost.abort()
-      }
-    })()
+    const hold = await holdLease(deps, { name: 'fleet.acts', holder: newId(), seconds: leaseSeconds })
+    if (!hold) throw new Fault('fleet_restart_in_progress')
     try {
-      return await work(lost.signal)
+      return await work(hold.lost)
     } finally {
-      done.abort()
-      await renewing
-      // If the release fails, the lease expires.
-      await leases.release(lease).catch(() => {})
+      await hold.release()
     }
   }
 }
