@@ -129,7 +129,7 @@ describe('the history of a workspace', () => {
       await changes(page).getByRole('button', { name: 'Undo this run' }).click()
       const dialog = page.getByRole('dialog', { name: 'Restore the workspace to before this run' })
       await dialog.getByRole('button', { name: 'Restore', exact: true }).click()
-      await dialog.getByText('Waiting for the running turns to end.').waitFor()
+      await dialog.getByText('Waiting for the runs to end.').waitFor()
       return dialog
     }
     const dialog = await begin()
@@ -174,10 +174,10 @@ describe('the history of a workspace', () => {
     await record.getByRole('button', { name: /^Changed plan\.ts/ }).waitFor()
     await record.getByRole('button', { name: 'Pin record', exact: true }).click()
     await record.getByRole('button', { name: 'Unpin record' }).waitFor()
-    await page.getByLabel('Left out').fill('node_modules\nbuild/../x')
+    await page.getByLabel('Excluded names and paths').fill('node_modules\nbuild/../x')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('must be relative').waitFor()
-    await page.getByLabel('Left out').fill('node_modules\nbuild')
+    await page.getByLabel('Excluded names and paths').fill('node_modules\nbuild')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('History settings saved', { exact: true }).waitFor()
     const { json } = await bench.platform.request('GET', `/api/agents/${name}/history/settings`)

@@ -3,8 +3,8 @@ import { promisify } from 'node:util'
 import { encoding } from './listing.ts'
 
 /**
- * Opens files below a folder without following any link, one folder at a time. Nothing that is replaced meanwhile
- * leads outside: each name is looked up in the folder that is already open. The calls are synchronous: each takes
+ * Opens files below a folder without following any link, one folder at a time. A folder that is replaced
+ * meanwhile cannot lead outside: each name is looked up in the folder that is already open. The calls are synchronous: each takes
  * microseconds, and every file needs several. Callers that make many of them pause in between.
  */
 export type Beneath = {
@@ -18,9 +18,9 @@ export type Beneath = {
   folder(path: string): number
   /** Opens any entry, also a link, only to look at it and to change its attributes. The caller closes it. */
   entry(path: string): number
-  /** Where an entry can be created, renamed or removed, until the next call. */
+  /** Returns a path at which an entry can be created, renamed or removed. Valid until the next call. */
   place(path: string): Buffer
-  /** Folders were replaced: looks up every name again. */
+  /** Call after folders were replaced: closes cached descriptors. */
   forget(): void
   /** Later calls throw. */
   [Symbol.dispose](): void

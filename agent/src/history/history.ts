@@ -60,7 +60,7 @@ const idleMs = 5 * 60_000
 /** Names in one answer: they may need six bytes per character. */
 const pageCharacters = 500_000
 /** A file takes several short calls of the system, so several small files are read at the same time. */
-const filesAtOnce = 4
+const maxConcurrentReads = 4
 const smallFileBytes = 64 * 1024
 
 export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps): History {
@@ -152,7 +152,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
   /** Reads several entries at the same time. Ends before the first one that no longer fits into the answer. */
   async function wholeParts(each: Open, at: readonly number[]): Promise<HistoryPart[]> {
     let room = historyReadBytes
-    const parts = await atOnce(at, filesAtOnce, async (index): Promise<HistoryPart | null> => {
+    const parts = await atOnce(at, maxConcurrentReads, async (index): Promise<HistoryPart | null> => {
       const chunks: Buffer[] = []
       try {
         for await (const chunk of each.scan.content(entryAt(each, index))) {
@@ -246,7 +246,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
       const some = leading(each, asked, { maxBytes: historyDigestBytes, maxEach: Number.POSITIVE_INFINITY })
       // A single file may be larger.
       const digested = some.length > 0 ? some : asked.slice(0, 1)
-      const digests = await atOnce(digested, filesAtOnce, (index) =>
+      const digests = await atOnce(digested, maxConcurrentReads, (index) =>
         each.scan.digest(entryAt(each, index)).catch(() => null),
       )
       return { digests }

@@ -20,7 +20,10 @@ export type Step =
   | { do: 'place'; path: string; item: number; folder: boolean }
   | ({ do: 'owner'; path: string; uid: number | null } & Which)
 
-/** Attributes are never given to an entry that another process has put there: `item` has its inode once it is staged. */
+/**
+ * Identifies the entry that gets attributes, so that one which another process put there is skipped. With `item`, the
+ * inode is known once the item is staged.
+ */
 export type Which = { inode: string | null; item: number | null }
 
 /** An entry to create. `uid`: another user whose it stays; null for the owner. */
@@ -53,15 +56,15 @@ type Attributes = Which & { path: string; mode: number; uid: number | null; hasO
 
 type Closed = Which & { mode: number }
 
-/** Names longer than this cannot be told to the platform. */
+/** Longer names cannot be sent to the platform. */
 const maxPathLength = 4096
 
 /** Lines that are looked at without a pause: calls of the platform wait meanwhile. */
-const linesAtOnce = 2000
+const linesPerPause = 2000
 
 export async function planRestore(deps: PlanDeps): Promise<Plan> {
   const { target, listing, index, home, isOwners, strangerUid } = deps
-  const moved = index && movedPaths(await scopeOf(index.listing, target), listing)
+  const moved = index && changedPaths(await scopeOf(index.listing, target), listing)
   const changes: RestoreChange[] = []
   const conflicts: RestoreConflict[] = []
   const gone: { path: string; kind: Listed['kind'] }[] = []
@@ -236,8 +239,8 @@ function isTooDeep(path: string): boolean {
 
 const depthOf = (path: string) => path.split('/').length
 
-/** Paths whose lines differ, as a restore sees them: what was left out then counts too. */
-export function movedPaths(before: Listing, after: Listing): Set<string> {
+/** Paths whose lines differ, including those that were or are left out. */
+export function changedPaths(before: Listing, after: Listing): Set<string> {
   const { gone, came } = compareListings(before, after)
   const paths = gone.map(pathOfLine)
   for (const { line } of came) paths.push(pathOfLine(line))
@@ -260,7 +263,7 @@ async function* linesOf(listing: Listing): AsyncGenerator<string> {
     yield listing.toString(encoding, at, end)
     at = end + 1
     count += 1
-    if (count % linesAtOnce === 0) await setImmediate()
+    if (count % linesPerPause === 0) await setImmediate()
   }
 }
 
@@ -269,7 +272,7 @@ async function* inPieces(paths: Iterable<string>): AsyncGenerator<string> {
   for (const path of paths) {
     yield path
     count += 1
-    if (count % linesAtOnce === 0) await setImmediate()
+    if (count % linesPerPause === 0) await setImmediate()
   }
 }
 

@@ -239,7 +239,7 @@ async function removeTree(beneath: Beneath, path: string, pause: () => Promise<v
   rmdirSync(beneath.place(path))
 }
 
-/** Gives this program every right to a folder. Returns false if the entry is none. */
+/** Gives this program every right to a folder. Returns false if the entry is not a folder. */
 function openUpFolder(beneath: Beneath, path: string): boolean {
   const entry = beneath.entry(path)
   try {

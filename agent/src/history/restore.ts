@@ -20,7 +20,7 @@ import { type Beneath, openBeneath } from './beneath.ts'
 import { readIndex } from './index-file.ts'
 import { foldersOfInode, type Listing, listWorkspace } from './listing.ts'
 import { type Counts, type Journal, readJournal, writeJournal } from './restore-journal.ts'
-import { movedPaths, type Plan, planRestore, type Step } from './restore-plan.ts'
+import { changedPaths, type Plan, planRestore, type Step } from './restore-plan.ts'
 import { createStage, newStagePath, openStage, removeStage, type Stage } from './restore-stage.ts'
 import { applySteps, type Conflicts } from './restore-steps.ts'
 import { createTarget, type Target } from './restore-target.ts'
@@ -77,7 +77,7 @@ type Session = {
 type Applying = Journal & { phase: 'applying' }
 
 const idForm = /^[a-z0-9-]{1,64}$/
-/** Shorter than the platform's patience with an answer. */
+/** Less than the platform's timeout for an answer. */
 const lookMs = 5000
 /** The platform continues within seconds, unless it has ended. */
 const idleMs = 10 * 60_000
@@ -232,7 +232,7 @@ export function createRestores(deps: RestoresDeps): Restores {
 
   async function hasMoved({ target, rules }: Session, listing: Listing): Promise<boolean> {
     const now = await listWorkspace(home, rules, identities, target.scope)
-    for (const path of movedPaths(listing, now))
+    for (const path of changedPaths(listing, now))
       if (target.isSelected(path) && !target.isLeftOut(path)) return true
     return false
   }
@@ -316,12 +316,12 @@ export function createRestores(deps: RestoresDeps): Restores {
     open: (id, paths, rules) =>
       next(async () => {
         if (!idForm.test(id)) throw new LinkFault('invalid_message', 'The restore has an invalid id.')
-        // A comparison only reads, so it may end unheard.
+        // A comparison only reads, so its result may be discarded.
         if (session?.work && session.state !== 'comparing')
           throw new LinkFault('io_error', 'Another restore is not complete.')
         if (session) await discard(session, 'discarded', null)
         session = null
-        // The workspace must not stay between two states.
+        // Completes an interrupted restore first.
         await resume()
         const base = (await readIndex(deps.index))?.record ?? null
         session = {

@@ -35,6 +35,20 @@ export const runRecordReasons = [
 ] as const
 export type RunRecordReason = (typeof runRecordReasons)[number]
 
+/** For people. */
+export const runRecordReasonTexts: Record<RunRecordReason, string> = {
+  history_off: 'The history of this agent is off.',
+  run_may_not_write: 'The run could not write files.',
+  agent_outdated: 'The program in the container is too old: restart the agent.',
+  agent_unreachable: 'The agent was offline.',
+  agent_timeout: 'The agent did not answer in time.',
+  agent_fault: 'The agent could not read its workspace.',
+  invalid_answer: 'The agent sent an invalid answer.',
+  quota_full: 'The quota of the history is used up.',
+  store_fault: 'The history could not be stored.',
+  platform_stopped: 'The platform stopped meanwhile.',
+}
+
 /**
  * `working`: it records, compares and sends, and the workspace is as it was. `applying`: the agent completes it.
  * `unchanged` and `failed`: the workspace is as it was.
@@ -59,3 +73,20 @@ export const restoreReasons = [
   'platform_fault',
 ] as const
 export type RestoreReason = (typeof restoreReasons)[number]
+
+/** Why a restore failed, for people. */
+export const restoreReasonTexts: Record<RestoreReason, string> = {
+  runs_working: 'Other runs kept working for an hour.',
+  cancelled: 'The restore was cancelled.',
+  stopping_runs: 'Other runs could not be stopped.',
+  agent_unresponsive: 'The agent did not answer.',
+  agent_program_outdated: 'The program in the container is too old: restart the agent.',
+  platform_stopped: 'The platform stopped meanwhile.',
+  record_removed: 'Retention removed the record.',
+  not_recorded: 'The workspace could not be recorded before the restore.',
+  later_runs: 'Other runs have worked since.',
+  changed_meanwhile: 'The same files changed in the workspace and in the attempt.',
+  workspace_replaced: 'The agent got another workspace.',
+  workspace_fault: 'The workspace reported an error.',
+  platform_fault: 'The platform could not complete the restore.',
+}

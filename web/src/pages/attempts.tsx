@@ -36,7 +36,7 @@ function AttemptsPage() {
         <div className="flex min-w-0 flex-col gap-8">
           <section aria-labelledby="new-attempts" className="flex min-w-0 flex-col gap-3">
             <h2 id="new-attempts" className="font-semibold text-base">
-              Try a task
+              Start attempts
             </h2>
             <StartAttempts agent={agent} />
           </section>

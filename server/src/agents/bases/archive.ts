@@ -52,8 +52,8 @@ export function requireExact({ sparse, path, owner, kind, mode }: StoredEntry): 
   const special = setUserId | (mode & 0o010 ? setGroupId : 0)
   if (!owner && kind === 'file' && mode & special)
     throw new NotLayered('somebody else has a set-user-ID file')
-  // The program learns from a restore that it must not obey them.
-  if (!owner && isOwnersToWrite(path)) throw new NotLayered('somebody else wrote what runs obey')
+  // After a restore, the program does not apply such files of others.
+  if (!owner && isOwnersToWrite(path)) throw new NotLayered('another user wrote files that configure runs')
 }
 
 /** The whole record as a volume, with modes and owners, as a restore creates it. */

@@ -234,7 +234,7 @@ export function createBases(deps: BasesDeps): Bases {
     })
   }
 
-  /** Null also where the present base serves a record, so that a fork needs only the differences. */
+  /** Null also if an existing base serves the record: a fork then needs only the differences. */
   async function usedBytes(agentId: string, record: RecordId): Promise<number | null> {
     const agent = await agentStore(db).byId(agentId)
     const engineId = await engine.read()

@@ -34,7 +34,7 @@ const minFreeShare = 0.1
 const settleMs = 10_000
 /** A workspace that changes completely in each run is not stored each time. */
 const pauseMs = 10 * 60_000
-const sizesAtOnce = 1000
+const sizesPerBatch = 1000
 
 /** Prepares bases of large workspaces one after another, so that the first fork need not wait for one. */
 export function createPreparations(deps: PrepareDeps): Preparations {
@@ -78,7 +78,7 @@ export function createPreparations(deps: PrepareDeps): Preparations {
       // Without contents it yields entries only.
       some.push((walked as Walked).entry)
       entries += 1
-      if (some.length === sizesAtOnce) await add()
+      if (some.length === sizesPerBatch) await add()
     }
     await add()
     return { bytes, entries }

@@ -12,7 +12,7 @@ export type BaseRow = {
   /** Size of the archive that filled it. */
   bytes: number
   created_at: string
-  /** When a volume was last based on it. */
+  /** When a fork, a run of its agent, or a base with differences last needed it. */
   used_at: string
 }
 

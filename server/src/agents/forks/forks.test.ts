@@ -297,7 +297,7 @@ forEachDialect((_, open) => {
     await t.change({ disk_quota_bytes: 0 })
     const large = await t.fork({ name: 'cleo' })
     assert.deepEqual(large.json.warnings, [
-      'The disk quota of the source was not taken over: only an admin sets it.',
+      'The disk quota of the source was not copied: only an admin may set it.',
     ])
     assert.equal((await world.row('cleo')).disk_quota_bytes, null)
   })
@@ -313,7 +313,7 @@ forEachDialect((_, open) => {
     assert.deepEqual(json.warnings, [
       'Runs were working during the record: their files may be incomplete.',
       'The history of "ada" is switched off: its runs are not recorded.',
-      'The record left out what the fork now lacks: "node_modules".',
+      'These paths are missing in the fork, because the record left them out: "node_modules".',
     ])
   })
 
@@ -341,11 +341,11 @@ forEachDialect((_, open) => {
         () => {
           throw new LinkFault({ code: 'io_error', message: 'The disk failed.' })
         },
-        /Agent ada reported a fault/,
+        /Agent "ada" reported a fault/,
       ],
       [
         async () => ({ handle: null, base: 'never-made', left_out: { paths: [], count: 0 } }),
-        /Agent ada sent an invalid answer/,
+        /Agent "ada" sent an invalid answer/,
       ],
     ]
     for (const [scan, words] of scans) {

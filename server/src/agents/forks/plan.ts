@@ -25,7 +25,7 @@ export function planOf(
   if (refused.length > 0) warnings.push(`Only a signed-in person may add the tags ${quoted(refused)}.`)
   const quota = source.disk_quota_bytes
   const mayKeepQuota = caller.user.role === 'admin' || !isAbove(quota, defaultDiskQuota)
-  if (!mayKeepQuota) warnings.push('The disk quota of the source was not taken over: only an admin sets it.')
+  if (!mayKeepQuota) warnings.push('The disk quota of the source was not copied: only an admin may set it.')
   const runtime = request.runtime ?? source.runtime
   // A model belongs to its runtime. The template stays behind, so its model becomes the fork's own.
   const inherited = runtime === source.runtime ? (source.runtime_model ?? source.template_model) : null
@@ -101,7 +101,9 @@ export function recordWarnings(
   const missed = facts.leftOut.filter((path) => !disposable.has(path))
   const missedCount = facts.leftOutCount - (facts.leftOut.length - missed.length)
   if (missedCount > 0)
-    warnings.push(`The record left out what the fork now lacks: ${named(missed, missedCount)}.`)
+    warnings.push(
+      `These paths are missing in the fork, because the record left them out: ${named(missed, missedCount)}.`,
+    )
   return warnings
 }
 

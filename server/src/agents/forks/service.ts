@@ -101,16 +101,16 @@ export function createForks(deps: ForksDeps): ForkService {
       const reason = reasonOf(error)
       const options = { cause: error }
       if (reason === null || reason === 'agent_timeout')
-        throw new Fault('agent_unresponsive', `Agent ${source.name} did not answer.`, {}, options)
+        throw new Fault('agent_unresponsive', `Agent "${source.name}" did not answer.`, {}, options)
       if (reason === 'agent_outdated') throw new Fault('agent_program_outdated', undefined, {}, options)
       if (reason === 'quota_full')
-        throw new Fault('conflict', `The history of agent ${source.name} is full.`, {}, options)
+        throw new Fault('conflict', `The history of agent "${source.name}" is full.`, {}, options)
       if (reason === 'store_fault') throw error
       log.warn({ err: error, agent: source.name }, 'the workspace was not recorded for a fork')
       const what = reason === 'agent_fault' ? 'reported a fault' : 'sent an invalid answer'
       throw new Fault(
         'conflict',
-        `Agent ${source.name} ${what}, so its workspace was not recorded.`,
+        `Agent "${source.name}" ${what}, so its workspace was not recorded.`,
         {},
         options,
       )

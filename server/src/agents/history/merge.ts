@@ -23,7 +23,7 @@ export function mergeOf(theirs: readonly Change[], ours: readonly Change[], over
   }
 
   const isNoFolder = (sides: ReadonlyMap<string, Sides>) =>
-    aboveIs((path) => {
+    anyAbove((path) => {
       const found = sides.get(path)
       return found !== undefined && found.after?.kind !== 'folder'
     })
@@ -48,7 +48,7 @@ export function mergeOf(theirs: readonly Change[], ours: readonly Change[], over
   const selected = new Set(
     [...their].filter(([path, sides]) => isSelected(path, sides)).map(([path]) => path),
   )
-  const isCovered = aboveIs((path) => selected.has(path))
+  const isCovered = anyAbove((path) => selected.has(path))
   const paths = [...selected].filter((path) => !isCovered(path))
   return { paths, conflicts: [...conflicts].sort() }
 }
@@ -77,16 +77,16 @@ function addUpwards(paths: Set<string>, path: string): void {
   for (let each = path; each !== '' && !paths.has(each); each = parentOf(each)) paths.add(each)
 }
 
-/** Tells for a path whether `is` holds for any folder above it. Asks once for each folder. */
-function aboveIs(is: (path: string) => boolean): (path: string) => boolean {
+/** Returns a test whether any folder above a path matches. Looks at each folder once. */
+function anyAbove(is: (path: string) => boolean): (path: string) => boolean {
   const known = new Map<string, boolean>([['', false]])
   return (path) => {
-    const asked: string[] = []
+    const passed: string[] = []
     let folder = parentOf(path)
-    for (; !known.has(folder) && !is(folder); folder = parentOf(folder)) asked.push(folder)
+    for (; !known.has(folder) && !is(folder); folder = parentOf(folder)) passed.push(folder)
     const answer = known.get(folder) ?? true
     known.set(folder, answer)
-    for (const each of asked) known.set(each, answer)
+    for (const each of passed) known.set(each, answer)
     return answer
   }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { RestoreReason } from '@roost/contracts/agents/history'
+import { type RestoreReason, restoreReasonTexts, runRecordReasonTexts } from '@roost/contracts/agents/history'
 import type { HistoryRules } from '@roost/contracts/link/history'
 import { maxNamedConflicts } from '@roost/contracts/link/history-restore'
 import type { Alerts } from '../../foundation/alerts/index.ts'
@@ -90,7 +90,7 @@ const passingFaults: readonly (RestoreReason | null)[] = [
 const maxMergePaths = 20_000
 const maxMergeCharacters = 1_000_000
 const leaseSeconds = 10
-/** A process that stops runs for longer is gone. */
+/** A process that has been stopping runs for longer has ended. */
 const maxStopMs = 60_000
 
 /**
@@ -183,7 +183,7 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
     return { ...row, state: 'working', runner: holder, reason: null }
   }
 
-  /** What others have done since must not be undone by itself. */
+  /** An automatic undo must not discard what others have changed since. */
   async function hasLaterRuns(tx: Tx, { run_id, validation_id }: RestoreRow): Promise<boolean> {
     const run = run_id === null ? null : await historyStore(tx).runOf(run_id)
     return run === null || run.overlapped_count > 0 || historyStore(tx).hasLaterRuns(run, validation_id)
@@ -260,7 +260,9 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
       if (reason === null) throw new Fault('agent_unresponsive', undefined, {}, { cause: error })
       if (reason === 'agent_outdated')
         throw new Fault('agent_program_outdated', undefined, {}, { cause: error })
-      throw new NotRecorded(`The workspace could not be recorded before: ${reason}.`, { cause: error })
+      throw new NotRecorded(`${restoreReasonTexts.not_recorded} ${runRecordReasonTexts[reason]}`, {
+        cause: error,
+      })
     }
   }
 
@@ -284,7 +286,7 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
       try {
         after = (await make({ reason: () => 'after_restore', sourceId: row.record_id })).record.id
       } catch (error) {
-        message = `The workspace could not be recorded after: ${reasonOf(error) ?? 'agent_unreachable'}.`
+        message = `The workspace could not be recorded afterwards. ${runRecordReasonTexts[reasonOf(error) ?? 'agent_unreachable']}`
         log.warn({ err: error, agent_id: row.agent_id }, 'a restored workspace was not recorded')
       }
     await conclude(row, { ...columns, state: outcome, reason: null, message, after_id: after })

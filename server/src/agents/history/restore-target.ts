@@ -57,7 +57,7 @@ export async function* targetOf(
   }
 }
 
-/** Paths that the agent is told about: the selected ones, what is in them, and the folders above them. */
+/** Paths that are sent to the agent: the selected ones, what is in them, and the folders above them. */
 export function selectionOf(paths: readonly string[]) {
   const selected = new Set(paths)
   const above = new Set<string>()

@@ -26,7 +26,7 @@ export type RestoreDeps = {
 }
 
 export type RestoreOptions = {
-  /** Names this try towards the agent, so that its end can be asked for later: small letters, digits and dashes. */
+  /** Id of this try at the agent, by which its outcome can be requested later: small letters, digits and dashes. */
   restoreId: string
   agentId: string
   /** The agent's name in the store; its own records make the comparison fast. */
@@ -66,7 +66,7 @@ export class RestoreUnsettled extends Error {
 const maxPreviewChanges = 1000
 /** An agent lists at most 64 MB of names. */
 const maxEntries = 700_000
-/** While other processes write, the last try does not wait for a quiet moment. */
+/** The last try overwrites what other processes write meanwhile. */
 const maxTries = 3
 /** Every file may have to be read. */
 const limitMs = 30 * 60_000
@@ -114,7 +114,7 @@ export async function applyRestore(
       }
       await sendContents(deps, options)
       options.signal?.throwIfAborted()
-      // From here on the agent decides alone, so that its answer is waited for.
+      // From here on only the agent decides, so its answer must be awaited.
       isApplied = true
       await call('history.restore.apply', { overwrite: attempt === maxTries }, false)
       const { state, ...rest } = await settled(deps, options, false)
@@ -183,7 +183,7 @@ async function settled(
     const answer = await callOf(deps, options)('history.restore.look', {}, maybeAborted)
     if (answer.state !== 'comparing' && (answer.state !== 'applying' || answer.fault !== null)) return answer
     if (clock.now().getTime() > giveUpAt) throw new LinkTimeout()
-    // A faultless agent has waited already.
+    // A correct agent waits before it answers. This limits requests to a faulty one.
     await clock.wait(pauseMs, maybeAborted ? options.signal : undefined)
   }
 }

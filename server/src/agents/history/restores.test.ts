@@ -204,10 +204,10 @@ forEachDialect((_, open) => {
   test('a failed run with the rights of the owner is undone, unless others have worked since', async () => {
     await using t = await openWorld()
     const run = { agent_id: t.id, before_id: t.record.id, outcome: 'recording' as const }
-    const fail = (executionId: string, isAsked = false, validationId?: string) =>
+    const fail = (executionId: string, isRequested = false, validationId?: string) =>
       t.world.db.atomically((tx) =>
         t.history.restores.undoFailed(tx, {
-          ...{ agentId: t.id, executionId, isAsked },
+          ...{ agentId: t.id, executionId, isRequested },
           ...(validationId === undefined ? {} : { validationId }),
         }),
       )
@@ -260,7 +260,7 @@ forEachDialect((_, open) => {
     const run = { agent_id: t.id, outcome: 'recording' as const }
     const fail = (executionId: string) =>
       t.world.db.atomically((tx) =>
-        t.history.restores.undoFailed(tx, { agentId: t.id, executionId, isAsked: true }),
+        t.history.restores.undoFailed(tx, { agentId: t.id, executionId, isRequested: true }),
       )
     await insertRunRecords(t.world.db, { ...run, execution_id: 'bare', before_id: null })
     await insertRunRecords(t.world.db, {
@@ -346,7 +346,11 @@ forEachDialect((_, open) => {
     t.workspace.connect()
     t.write('large', randomText(3_000_000))
     assert.deepEqual(await failure(), [
-      ...['failed', 'not_recorded', 'The workspace could not be recorded before: quota_full.'],
+      ...[
+        'failed',
+        'not_recorded',
+        'The workspace could not be recorded before the restore. The quota of the history is used up.',
+      ],
     ])
     rmSync(t.file('large'))
     t.workspace.wrote()

@@ -28,7 +28,7 @@ export type RestoresDeps = RestoreDriverDeps & {
 
 export type RestoreService = Restores & {
   /**
-   * Undoes a run in the transaction in which it is known to have failed, if the agent's settings or `isAsked` say so. Only
+   * Undoes a run in the transaction in which it is known to have failed, if the agent's settings or `isRequested` say so. Only
    * a run with the owner's rights, because a restore brings back what only the owner may change.
    */
   undoFailed(tx: Tx, failed: FailedRun): Promise<void>
@@ -54,7 +54,7 @@ export type FailedRun = {
   executionId: string
   /** The run that found it invalid. */
   validationId?: string
-  isAsked?: boolean
+  isRequested?: boolean
 }
 
 const everySeconds = 3
@@ -149,9 +149,9 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       return restoreView(row)
     },
 
-    async undoFailed(tx, { agentId, executionId, validationId = null, isAsked = false }) {
+    async undoFailed(tx, { agentId, executionId, validationId = null, isRequested = false }) {
       const on = historyStore(tx)
-      if (!isAsked && (await on.settings(agentId))?.undo_failed !== 1) return
+      if (!isRequested && (await on.settings(agentId))?.undo_failed !== 1) return
       const run = await on.runOf(executionId)
       // Without the right to write, there is nothing to undo.
       if (run?.by_owner !== 1 || run.outcome === 'skipped') return

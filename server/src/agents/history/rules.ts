@@ -3,7 +3,7 @@ import type { LeftOutPath } from '@roost/contracts/link/history'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { RecordRow } from './tables.ts'
 
-/** Share of a quota from which on operators are told. */
+/** Share of a quota from which an alert is raised. */
 export const historyWarningShare = 0.8
 /** Retention removes records until the use is below this share of the quota. */
 export const historyKeepShare = 0.75
@@ -47,7 +47,7 @@ export function historyAlert(agent: { id: string; name: string } | null, use: Hi
       ? `The history of "${agent.name}" is almost full: ${amount}`
       : `The workspace history of all agents is almost full: ${amount}`,
     question:
-      'Old records were removed, and those that remain are pinned or the latest. When the quota is full, runs still work, but their changes are not recorded. Unpin records, leave out large files, or raise the quota.',
+      'Old records were removed. Those that remain are pinned, the latest, or needed by attempts. When the quota is full, runs still work, but their changes are not recorded. Unpin records, keep or discard attempts, leave out large files, or raise the quota.',
     context: { ...use },
   }
 }

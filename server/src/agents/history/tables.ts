@@ -78,7 +78,7 @@ export type RestoreRow = {
   paths: string
   /** Account that asked for it. */
   asked_by: string | null
-  /** The failed run that it undoes by itself, and the run that validated it. */
+  /** The failed run that it undoes automatically, and the run that validated it. */
   run_id: string | null
   validation_id: string | null
   /** Only what differs between this record and the restored one is restored. Null: the paths are. */

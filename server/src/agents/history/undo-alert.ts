@@ -1,4 +1,4 @@
-import type { RestoreReason } from '@roost/contracts/agents/history'
+import { restoreReasonTexts } from '@roost/contracts/agents/history'
 import type { PlatformAlert } from '@roost/contracts/operations/operator-queue'
 import type { RestoreRow } from './tables.ts'
 
@@ -20,7 +20,7 @@ export function undoAlert(restore: RestoreRow, before: number | null): PlatformA
           ...(message === null ? [] : [message]),
           ...(before === null ? [] : [`To get the changes of the run back, restore record ${before}.`]),
         ].join(' ')
-      : `The workspace still has the changes of the run. ${reasons[reason ?? 'platform_fault']} Check them, and undo the run on its page if necessary.`,
+      : `The workspace still has the changes of the run. ${restoreReasonTexts[reason ?? 'platform_fault']} Check them, and undo the run on its page if necessary.`,
     context: { restore: id, state, reason, ...(isUndone ? counts : {}) },
   }
 }
@@ -45,20 +45,4 @@ export function notOpenedAlert(
 
 function base({ agentId, executionId }: { agentId: string; executionId: string }) {
   return { agentId, kind: 'failed_run_undone' as const, executionId }
-}
-
-const reasons: Record<RestoreReason, string> = {
-  runs_working: 'Other runs kept working for an hour.',
-  stopping_runs: 'Other runs could not be stopped.',
-  cancelled: 'The restore was cancelled.',
-  agent_unresponsive: 'The agent did not answer.',
-  agent_program_outdated: 'The program in the container is too old.',
-  platform_stopped: 'The platform stopped meanwhile.',
-  record_removed: 'Retention removed the record.',
-  not_recorded: 'The workspace could not be recorded before.',
-  later_runs: 'Other runs have worked since.',
-  changed_meanwhile: 'Files changed meanwhile.',
-  workspace_replaced: 'The agent got another workspace.',
-  workspace_fault: 'The workspace reported an error.',
-  platform_fault: 'The platform could not complete it.',
 }

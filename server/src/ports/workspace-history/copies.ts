@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { HistoryCopies } from './port.ts'
 
 /**
- * Records that are made meanwhile are part of the copy or not: their contents are stored before their references, which
- * are copied first. The lock keeps contents from being removed. Packs never change, so links to them are enough.
+ * A record that is made meanwhile is in the copy completely or not at all: contents are stored before references, and
+ * references are copied first. The lock keeps contents from being removed. Packs never change, so links are enough.
  */
 const script = `cd "$1" && mkdir -p "$2/objects" && cp -R HEAD config refs "$2/" || exit
 [ ! -e packed-refs ] || cp packed-refs "$2/" || exit

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import { runRecordReasonTexts } from '@roost/contracts/agents/history'
 import type { Bases } from '../../agents/bases/index.ts'
 import type { Forks } from '../../agents/forks/index.ts'
 import { type AgentHistory, historyStore, reasonOf, storeName } from '../../agents/history/index.ts'
@@ -100,7 +101,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     })
   }
 
-  /** Tells the owner of the source, and the account that started the set. */
+  /** Notifies the owner of the source, and the account that started the set. */
   async function announce(tx: Tx, source: Agent | null, set: SetRow): Promise<void> {
     if (!source) return
     const { id: attempt_set_id, status } = set
@@ -128,12 +129,12 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   }
 
   async function isHeld(id: string): Promise<boolean> {
-    const lease = held.get(id)
-    if (lease && (await deps.leases.renew(lease, leaseSeconds))) return true
-    const taken = await deps.leases.take(`attempts:${id}`, holder, leaseSeconds)
-    if (taken) held.set(id, taken)
+    const own = held.get(id)
+    if (own && (await deps.leases.renew(own, leaseSeconds))) return true
+    const lease = await deps.leases.take(`attempts:${id}`, holder, leaseSeconds)
+    if (lease) held.set(id, lease)
     else held.delete(id)
-    return taken !== null
+    return lease !== null
   }
 
   async function drive(id: string): Promise<void> {
@@ -193,8 +194,9 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       if (closing.signal.aborted) throw error
       const reason = reasonOf(error)
       if (reason === null && ageMs(set.created_at) < basePatienceMs) throw error
-      const cause = error instanceof Fault ? error.message : `${reason ?? 'agent_unreachable'}.`
-      const message = `The workspace could not be recorded: ${cause}`
+      const cause =
+        error instanceof Fault ? error.message : runRecordReasonTexts[reason ?? 'agent_unreachable']
+      const message = `The workspace could not be recorded. ${cause}`
       log.warn({ err: error, attempt_set: set.id }, 'the base of attempts was not recorded')
       return changeSet(set, { status: 'failed', message })
     }
@@ -251,7 +253,11 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
 
   async function makeFork(set: SetRow, { runtime, model }: AttemptRow, name: string): Promise<Agent> {
     const [caller, source] = await Promise.all([callerOf(set), deps.agentRecords.byId(set.agent_id)])
-    if (!caller) throw new Fault('access_recheck_failed', 'The account that started it is gone or suspended.')
+    if (!caller)
+      throw new Fault(
+        'access_recheck_failed',
+        'The account that started the attempts was deleted or is suspended.',
+      )
     if (!source) throw new Fault('agent_not_found')
     await deps.forks.fork(caller, source, {
       name,
@@ -290,7 +296,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
 
   async function lookAtRun(set: SetRow, attempt: AttemptRow): Promise<boolean> {
     const run = await executionStore(db).byId(attempt.execution_id ?? '')
-    if (!run) return failAttempt(set, attempt, 'Its run was removed.')
+    if (!run) return failAttempt(set, attempt, 'The run of this attempt was deleted.')
     if (!isFinal(run.status)) return false
     await moveAttempt(set, attempt, { status: 'recording', record_id: randomUUID() })
     return true
@@ -323,7 +329,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       return failAttempt(
         set,
         attempt,
-        `Its workspace could not be recorded: ${reason ?? 'agent_unreachable'}.`,
+        `Its workspace could not be recorded. ${runRecordReasonTexts[reason ?? 'agent_unreachable']}`,
       )
     }
   }
@@ -403,7 +409,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     const number = bestOf(await candidatesOf(set), set.check_command !== null)
     const by = await callerOf(set)
     if (number === null) return changeSet(set, { message: 'No attempt passed, so none was kept.' })
-    if (!by) return changeSet(set, { message: 'The account that started it is gone or suspended.' })
+    if (!by)
+      return changeSet(set, { message: 'The account that started the attempts was deleted or is suspended.' })
     try {
       await keep(set, { number, by, overwrite: false, whenBusy: 'wait' })
       return true

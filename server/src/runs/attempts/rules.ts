@@ -15,7 +15,7 @@ export function isEnded(status: AttemptStatus): boolean {
 
 export type PlannedAttempt = { message: string; variant: AttemptVariant }
 
-/** Every message with every variant, as often as asked; the variants of one message are neighbours. */
+/** Each message with each variant, `repeats` times. Attempts of one message are adjacent. */
 export function plannedAttempts({
   messages,
   variants,

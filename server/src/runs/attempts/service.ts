@@ -52,7 +52,7 @@ export const maxWorkingAttempts = 20
 export const maxOpenSets = 20
 /** How long the rows of a set are kept that has ended. */
 const keptDays = 90
-const removedAtOnce = 200
+const maxRemovedPerPass = 200
 
 export function createAttempts(deps: AttemptsDeps): Attempts {
   const { db, clock, history, agentRecords } = deps
@@ -166,7 +166,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
     }
   }
 
-  /** Returns the number of attempts that it ended. What was stopped must not change the workspace by itself. */
+  /** Returns the number of attempts that it ended. No attempt of a cancelled set is kept automatically. */
   function cancelSet(id: string): Promise<number> {
     return db.atomically(async (tx) => {
       const on = attemptStore(tx)
@@ -284,7 +284,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
         async run() {
           await drive.removeStrays()
           const before = timestamp(new Date(clock.now().getTime() - keptDays * 86_400_000))
-          await store.removeEnded(before, removedAtOnce)
+          await store.removeEnded(before, maxRemovedPerPass)
         },
       },
     ],

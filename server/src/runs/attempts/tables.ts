@@ -27,7 +27,7 @@ export type AttemptSetsTable = {
   updated_at: string
   /** When the last attempt ended. */
   done_at: string | null
-  /** When nothing of it was left but its rows. Null: there may be forks or records. */
+  /** When its forks and records were removed. Null before. */
   ended_at: string | null
 }
 

@@ -71,7 +71,7 @@ export function createFiring(deps: FiringDeps): Firing {
     if (!schedule) return
     await events.append(tx, completedEvent(row, schedule), now)
     if (row.status === 'failed' && schedule.undo_failed === 1)
-      await deps.undoFailed(tx, { agentId: row.agent_id, executionId: row.id, isAsked: true })
+      await deps.undoFailed(tx, { agentId: row.agent_id, executionId: row.id, isRequested: true })
     const isRetried = row.status === 'failed' && (await retries.plan(tx, row, schedule, now))
     if (row.status === 'success') await validation.mark(tx, row, schedule)
     const email = schedule.deliver_to_workspace_email

@@ -81,8 +81,8 @@ forEachDialect((_dialect, open) => {
       error_code: 'timeout',
     })
     assert.deepEqual(platform.fakes.undone, [
-      { agentId: 'a1', executionId: valid, validationId: validation, isAsked: true },
-      { agentId: 'a1', executionId: failed, isAsked: true },
+      { agentId: 'a1', executionId: valid, validationId: validation, isRequested: true },
+      { agentId: 'a1', executionId: failed, isRequested: true },
     ])
     await platform.change(schedule.id, { undo_failed: 0 })
     const changed = await platform.schedules.byId(schedule.id)

@@ -20,7 +20,7 @@ export type ValidationDeps = {
   schedules: Pick<Schedules, 'byId'>
   runContextOf(agentId: string): Promise<RunContext | null>
   alerts: Pick<Alerts, 'raise'>
-  /** Undoes a failed run, if the agent's settings or `isAsked` say so. */
+  /** Undoes a failed run, if the agent's settings or `isRequested` say so. */
   undoFailed: RestoreService['undoFailed']
 }
 
@@ -132,7 +132,7 @@ export function createValidation(deps: ValidationDeps): Validation {
       const schedule = run.schedule_id === null ? null : await schedules.byId(run.schedule_id, tx)
       await deps.undoFailed(tx, {
         ...{ agentId: run.agent_id, executionId: run.id, validationId: validation.id },
-        isAsked: schedule?.undo_failed === 1,
+        isRequested: schedule?.undo_failed === 1,
       })
       await alerts.raise(tx, {
         agentId: run.agent_id,

@@ -21,7 +21,7 @@ export function ForkDialog(props: ForkDialogProps) {
   )
 }
 
-/** Forks belong to who makes them, so their role must allow it to create agents. */
+/** A fork belongs to its creator, whose role must allow creating agents. */
 export function useMayFork(agent: Pick<AgentDetails, 'is_owner' | 'can_delete'> | undefined): boolean {
   const { data: me } = useQuery(meQuery(useApi()))
   const mayCreate = me?.role === 'admin' || me?.role === 'creator'
@@ -30,7 +30,7 @@ export function useMayFork(agent: Pick<AgentDetails, 'is_owner' | 'can_delete'> 
 
 type ForkButtonProps = Pick<ForkDialogProps, 'agentName' | 'from' | 'point'> & { label: string }
 
-/** Opens the dialog. Nothing for who may not fork the agent. */
+/** Opens the dialog. Renders nothing for users who may not fork the agent. */
 export function ForkButton({ label, ...rest }: ForkButtonProps) {
   const [isOpen, setOpen] = useState(false)
   const { data: agent } = useQuery(agentQuery(useApi(), rest.agentName))

@@ -1,7 +1,9 @@
+import { restoreReasonTexts } from '@roost/contracts/agents/history'
 import type { AttemptSet } from '@roost/contracts/runs/attempts'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { plural } from '../../lib/format.ts'
 import { useApp } from '../../shell/app-context.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Banner } from '../../ui/banner.tsx'
@@ -16,6 +18,8 @@ import { AttemptDetail } from './attempt-detail.tsx'
 import { AttemptTable } from './attempt-table.tsx'
 import { attemptKeys, endSet, isWorking, removeSet } from './queries.ts'
 import { setWords } from './words.ts'
+
+const reasonTexts: Record<string, string | undefined> = restoreReasonTexts
 
 /** The attempts of a set side by side. */
 export function Comparison({
@@ -77,15 +81,15 @@ function Notes({ set }: { set: AttemptSet }) {
         }
       >
         Attempt {keep.attempt} is the workspace now.
-        {keep.conflict_count > 0 && ` ${keep.conflict_count} paths could not be written.`}
+        {keep.conflict_count > 0 && ` ${plural(keep.conflict_count, 'path')} could not be written.`}
       </Banner>
     )
   if (keep?.state === 'failed')
     return (
       <Banner tone="warning" title={`Attempt ${keep.attempt} was not kept`}>
         {keep.reason === 'changed_meanwhile'
-          ? `The workspace changed ${keep.conflict_count} of the same files meanwhile.`
-          : (keep.message ?? keep.reason ?? message)}
+          ? `${plural(keep.conflict_count, 'file')} changed both in the workspace and in the attempt.`
+          : (keep.message ?? reasonTexts[keep.reason ?? ''] ?? message)}
       </Banner>
     )
   return message === null ? null : <Banner tone={status === 'failed' ? 'danger' : 'info'}>{message}</Banner>
@@ -124,7 +128,7 @@ function Actions({ set }: { set: AttemptSet }) {
     <>
       {isWorking(set.status) && set.status !== 'keeping' && (
         <Button size="sm" pending={end.isPending} onClick={() => end.mutate('cancel')}>
-          Stop the rest
+          Cancel remaining attempts
         </Button>
       )}
       {set.status !== 'keeping' && set.status !== 'kept' && (

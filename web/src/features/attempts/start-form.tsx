@@ -142,7 +142,7 @@ export function StartAttempts({ agent }: { agent: AgentDetails }) {
         </Button>
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Repeats" hint="How often each of them is tried">
+        <Field label="Repeats" hint="Attempts per task and variant">
           <NumberInput min={1} max={maxAttempts} value={repeats} onValueChange={setRepeats} />
         </Field>
         <Field label="Cost cap" hint="For all attempts together">

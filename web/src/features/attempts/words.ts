@@ -15,7 +15,7 @@ export const setWords: Record<AttemptSetStatus, Word> = {
 
 export const attemptWords: Record<AttemptStatus, Word> = {
   waiting: { word: 'Waiting', tone: 'neutral' },
-  forking: { word: 'Making the fork', tone: 'info' },
+  forking: { word: 'Creating the fork', tone: 'info' },
   running: { word: 'Running', tone: 'info' },
   recording: { word: 'Recording files', tone: 'info' },
   checking: { word: 'Checking', tone: 'info' },

@@ -73,7 +73,7 @@ export function FormerWorkspaces({ agent }: { agent: AgentDetails }) {
         title={asked?.act === 'use' ? 'Use the former workspace again?' : 'Delete the former workspace?'}
         description={
           asked?.act === 'use'
-            ? 'The present workspace becomes a former one, and you can return to it.'
+            ? 'The current workspace becomes a former one, and you can return to it.'
             : 'Its files are deleted for good.'
         }
         tone={asked?.act === 'use' ? 'primary' : 'danger'}

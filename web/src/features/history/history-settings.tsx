@@ -49,7 +49,7 @@ export function HistorySettingsForm({ agent }: { agent: AgentDetails }) {
 function Shown({ settings: { enabled, rules } }: { settings: HistorySettings }) {
   return (
     <p className="text-muted text-sm">
-      {enabled ? 'Runs are recorded.' : 'Runs are not recorded.'} Left out: {rules.patterns.join(', ')}.
+      {enabled ? 'Runs are recorded.' : 'Runs are not recorded.'} Excluded: {rules.patterns.join(', ')}.
     </p>
   )
 }
@@ -90,7 +90,7 @@ function Editable({ agent, settings }: { agent: AgentDetails; settings: HistoryS
       <SwitchField
         name="undo_failed"
         label="Undo failed runs"
-        hint="If a run or its validation fails, the workspace is restored to before the run, unless other runs have worked since. Runs of people with whom the agent is shared are never undone by themselves."
+        hint="If a run or its validation fails, the workspace is restored to before the run, unless other runs have worked since. Runs for people with whom the agent is shared are never undone automatically."
       />
       {can_lose_node && (
         <SwitchField
@@ -101,7 +101,7 @@ function Editable({ agent, settings }: { agent: AgentDetails; settings: HistoryS
       )}
       <TextareaField
         name="patterns"
-        label="Left out"
+        label="Excluded names and paths"
         hint="One name or path per line, such as node_modules or build/cache. * matches any characters."
         rows={6}
       />

@@ -77,7 +77,7 @@ function Changes({ agent, record, isOwner }: Props & { isOwner: boolean }) {
   const { data, error, refetch } = useQuery(recordChangesQuery(api, agent.name, record.id))
   return (
     <div className="flex min-w-0 flex-col gap-2">
-      <h3 className="font-medium text-sm">Since the record before it</h3>
+      <h3 className="font-medium text-sm">Changes since the previous record</h3>
       {error && !data && (
         <ErrorState title="Could not load the changes" error={error} onRetry={() => void refetch()} />
       )}
@@ -87,7 +87,7 @@ function Changes({ agent, record, isOwner }: Props & { isOwner: boolean }) {
           agentName={agent.name}
           of={{ kind: 'record', name: agent.name, id: record.id }}
           found={data}
-          label="Files changed since the record before"
+          label="Files changed since the previous record"
           before={isOwner && record.base_id !== null ? { record: record.base_id } : undefined}
         />
       )}
@@ -109,7 +109,7 @@ function Files({ agent, record, isOwner }: Props & { isOwner: boolean }) {
     <div className="flex min-w-0 flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="min-w-0 grow basis-56 break-words font-medium text-sm">
-          Files at this record{folder.path !== '' && `: ${visibleName(folder.path)}`}
+          Files in this record{folder.path !== '' && `: ${visibleName(folder.path)}`}
         </h3>
         {folder.path !== '' && (
           <Button size="sm" onClick={() => setFolder({ path: parentOf(folder.path) })}>
@@ -178,7 +178,7 @@ function Files({ agent, record, isOwner }: Props & { isOwner: boolean }) {
                     </span>
                     <IconButton
                       size="sm"
-                      label={`Download ${shown} of this record`}
+                      label={`Download ${shown} from this record`}
                       icon={<Download aria-hidden />}
                       onClick={() => saving.mutate({ ...named, kind: 'file' })}
                     />

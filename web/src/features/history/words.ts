@@ -1,4 +1,4 @@
-import type { RecordReason, RestoreReason, RunRecordReason } from '@roost/contracts/agents/history'
+import { type RecordReason, restoreReasonTexts, runRecordReasonTexts } from '@roost/contracts/agents/history'
 import type { RunChanges, WorkspaceChange, WorkspaceChanges } from '@roost/contracts/agents/workspace-history'
 import type { Restore, RestorePreview } from '@roost/contracts/agents/workspace-restore'
 import type { Tone } from '../../ui/badge.tsx'
@@ -21,22 +21,9 @@ export const recordReasonWords: Record<RecordReason, string> = {
   attempt: 'Attempt',
 }
 
-const reasonSentences: Record<RunRecordReason, string> = {
-  history_off: 'The history of this agent is off.',
-  run_may_not_write: 'The run could not write files.',
-  agent_outdated: 'The program in the container is too old: restart the agent.',
-  agent_unreachable: 'The agent was offline.',
-  agent_timeout: 'The agent did not answer in time.',
-  agent_fault: 'The agent could not read its workspace.',
-  invalid_answer: 'The agent sent an invalid answer.',
-  quota_full: 'The quota of the history is used up.',
-  store_fault: 'The history could not be stored.',
-  platform_stopped: 'The platform stopped meanwhile.',
-}
-
 /** Why a run has no list of changes; null if it has one. */
 export function withoutChanges({ status, reason }: Pick<RunChanges, 'status' | 'reason'>): string | null {
-  const because = reason === null ? '' : ` ${reasonSentences[reason]}`
+  const because = reason === null ? '' : ` ${runRecordReasonTexts[reason]}`
   switch (status) {
     case 'recorded':
       return null
@@ -53,27 +40,11 @@ export function withoutChanges({ status, reason }: Pick<RunChanges, 'status' | '
 }
 
 export const conflictSentences: Record<RestorePreview['conflicts'][number]['reason'], string> = {
-  left_out: 'is not part of records',
-  occupied: 'something new is in its place',
+  left_out: 'is not part of the record',
+  occupied: 'is occupied by another entry',
   denied: 'belongs to another user',
   elsewhere: 'is on another file system',
   changed_meanwhile: 'changed here and in the attempt',
-}
-
-const restoreReasonSentences: Record<RestoreReason, string> = {
-  runs_working: 'Runs kept working.',
-  cancelled: 'The restore was cancelled.',
-  stopping_runs: 'Runs are being stopped.',
-  agent_unresponsive: 'The agent did not answer.',
-  agent_program_outdated: 'The program in the container is too old: restart the agent.',
-  platform_stopped: 'The platform stopped meanwhile.',
-  record_removed: 'Retention removed the record.',
-  not_recorded: 'The workspace could not be recorded before.',
-  later_runs: 'Other runs have worked since.',
-  changed_meanwhile: 'Files changed here and in the attempt.',
-  workspace_replaced: 'The agent got another workspace.',
-  workspace_fault: 'The workspace reported an error.',
-  platform_fault: 'The platform could not complete it.',
 }
 
 /** What a restore does, or how it ended. */
@@ -85,21 +56,21 @@ export function restoreSentence({
   switch (state) {
     case 'waiting':
       if (reason === null) return 'The restore is about to begin.'
-      if (reason === 'runs_working') return 'Waiting for the running turns to end.'
-      if (reason === 'stopping_runs') return restoreReasonSentences[reason]
-      return `${message ?? restoreReasonSentences[reason]} The platform tries again.`
+      if (reason === 'runs_working') return 'Waiting for the runs to end.'
+      if (reason === 'stopping_runs') return 'Runs are being stopped.'
+      return `${message ?? restoreReasonTexts[reason]} The platform tries again.`
     case 'working':
       return 'Recording and comparing the workspace.'
     case 'applying':
       return reason === null
         ? 'Restoring the files.'
-        : `Some files are not restored yet. The agent tries again. ${message ?? restoreReasonSentences[reason]}`
+        : `Some files are not restored yet. The agent tries again. ${message ?? restoreReasonTexts[reason]}`
     case 'restored':
       return `The workspace was restored.${message === null ? '' : ` ${message}`}`
     case 'unchanged':
       return 'Nothing differed from the record.'
     case 'failed':
-      return `The workspace is as it was. ${message ?? (reason === null ? '' : restoreReasonSentences[reason])}`
+      return `The workspace is as it was. ${message ?? (reason === null ? '' : restoreReasonTexts[reason])}`
   }
 }
 

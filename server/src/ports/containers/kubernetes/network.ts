@@ -121,13 +121,13 @@ export function createNetwork(deps: NetworkDeps): Network {
         if (!(error instanceof ContainerError)) throw error
         // The policies stay as they are while the API does not answer.
         if (error.fault !== 'engine_down')
-          problem = `The network policies cannot be written: ${error.message}.`
+          problem = `The network policies cannot be written: ${sentenceOf(error)}`
       }
     })
     return queue
   }
 
-  /** Null while unknown: without an image, or before the platform's port is known. */
+  /** Does nothing before there is an image and the platform's port is known. A failed probe is repeated after 10 minutes. */
   async function probe(): Promise<void> {
     const { probeImage: image } = settings
     const port = rules?.platformPorts[0]
@@ -142,7 +142,7 @@ export function createNetwork(deps: NetworkDeps): Network {
     })()
       .catch((error: unknown) => {
         if (!(error instanceof ContainerError)) throw error
-        const failure = `Whether network policies work is unknown, because the test failed: ${error.message}.`
+        const failure = `Whether network policies work is unknown, because the test failed: ${sentenceOf(error)}`
         probed = { result: { isEnforced: false, problem: failure }, at: clock.now().getTime() }
       })
       .finally(() => {
@@ -208,3 +208,6 @@ export function createNetwork(deps: NetworkDeps): Network {
     },
   }
 }
+
+/** Some messages end with a full stop already. */
+const sentenceOf = ({ message }: ContainerError) => (message.endsWith('.') ? message : `${message}.`)

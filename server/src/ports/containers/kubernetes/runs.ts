@@ -30,7 +30,10 @@ import {
 } from './state.ts'
 import { type Seen, untilObjects } from './until.ts'
 
-/** Starts and ends the pods of containers: at most one at a time for each. */
+/**
+ * Starts and ends the pods of containers, at most one at a time for each. A "run" here is one execution of a container,
+ * not a run of an agent.
+ */
 export type Runs = {
   /** See `Containers.start`. */
   start(record: ContainerRecord, pods: readonly Pod[], options?: { takesOver?: boolean }): Promise<void>
