@@ -75,7 +75,7 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   vault: Vault
   backupProgram: BackupProgram
   pushService: PushDeps['pushService']
-  replicas: Pick<Replicas, 'live'>
+  replicas: Pick<Replicas, 'live' | 'usedEngines'>
   host: Host
   meters: Meters
   dataDir: string
@@ -196,7 +196,10 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
     schedules: deps.schedules.admin,
     subscriptions: records.providerSubscriptions,
   })
-  const scheduledBackups = createScheduledBackups({ ...deps, program: deps.backupProgram })
+  const scheduledBackups = createScheduledBackups({
+    ...{ ...deps, program: deps.backupProgram },
+    usedEngines: deps.replicas.usedEngines,
+  })
   const demo = createDemo({
     ...deps,
     ...runs,

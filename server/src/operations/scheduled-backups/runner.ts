@@ -17,6 +17,8 @@ export type RunnerDeps = {
   program: BackupProgram
   /** The folder with the records of the results. */
   dataDir: string
+  /** Container engines that the installation uses. A backup has the agents of one of them. */
+  usedEngines(): Promise<{ engine_id: string }[]>
 }
 
 const records = {
@@ -25,7 +27,8 @@ const records = {
 }
 
 /** Runs the backup program, one run at a time, and turns its results into alerts. */
-export function createRunner({ db, clock, log, alerts, program, dataDir }: RunnerDeps) {
+export function createRunner(deps: RunnerDeps) {
+  const { db, clock, log, alerts, program, dataDir } = deps
   let current: { stop: AbortController; ended: Promise<void> } | null = null
 
   const statusOf = (kind: Kind): Promise<BackupResult | null> => records[kind].read(dataDir)
@@ -44,10 +47,15 @@ export function createRunner({ db, clock, log, alerts, program, dataDir }: Runne
     })
   }
 
-  /** Null after a success. */
-  async function problemOf(taskOf: () => BackupTask, stop: AbortController): Promise<string | null> {
+  /** Null after a success. A backup without the agents of other machines is none. */
+  async function problemOf(
+    kind: Kind,
+    taskOf: () => BackupTask,
+    stop: AbortController,
+  ): Promise<string | null> {
     try {
-      return (await program.problem()) ?? (await program.run(taskOf(), stop.signal))
+      const problem = (await program.problem()) ?? (await program.run(taskOf(), stop.signal))
+      return problem ?? (kind === 'backup' ? await missingMachines(deps) : null)
     } catch (error) {
       log.error({ err: error }, 'a backup or verification could not start')
       return error instanceof Error ? error.message : String(error)
@@ -64,15 +72,15 @@ export function createRunner({ db, clock, log, alerts, program, dataDir }: Runne
       stop.abort()
     })
     log.info({ kind }, 'a backup or verification starts')
-    const problem = await problemOf(taskOf, stop)
+    const problem = await problemOf(kind, taskOf, stop)
     ended.abort()
     if (problem === null) log.info({ kind }, 'a backup or verification succeeded')
     else {
       log.warn({ kind, reason: problem }, 'a backup or verification failed')
       const status = await statusOf(kind)
       const reason = isLate ? `It did not end within ${maxRunSeconds / 3600} hours.` : problem
-      // A program that could not start, or was killed, has recorded nothing.
-      if (isLate || status === null || status.attempted_at < startedAt)
+      // A program that could not start, or was killed, has recorded nothing, and an incomplete backup a success.
+      if (isLate || status === null || status.attempted_at < startedAt || status.result === 'success')
         await records[kind].write(dataDir, timestamp(clock.now()), { reason })
     }
     await report(kind)
@@ -99,4 +107,13 @@ export function createRunner({ db, clock, log, alerts, program, dataDir }: Runne
       await current?.ended
     },
   }
+}
+
+/** Returns why a backup is incomplete; null if it has all agents. */
+export async function missingMachines({
+  usedEngines,
+}: Pick<RunnerDeps, 'usedEngines'>): Promise<string | null> {
+  const engines = new Set((await usedEngines()).map(({ engine_id }) => engine_id))
+  if (engines.size < 2) return null
+  return 'A backup has the agents of one machine only, and this installation runs on several. Use cron with `./roost backup run` on each machine, with a repository for each.'
 }

@@ -34,7 +34,7 @@ async function openWorld(open: OpenTestDb) {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-scheduled-backups-'))
   const { alerts, raised, cleared } = createTestAlerts()
   const vault = createThrowawayVault()
-  const outside = { problem: null as string | null, isRunning: false, runs: [] as Run[] }
+  const outside = { problem: null as string | null, isRunning: false, runs: [] as Run[], engines: ['first'] }
   const runs: PromiseWithResolvers<Run>[] = []
   const runOf = (index: number) => {
     runs[index] ??= Promise.withResolvers<Run>()
@@ -56,6 +56,7 @@ async function openWorld(open: OpenTestDb) {
   const startProcess = (on: Db = db) => {
     const backups = createScheduledBackups({
       ...{ db: on, clock, log: silentLog, alerts, vault, program, dataDir },
+      usedEngines: async () => outside.engines.map((engine_id) => ({ engine_id })),
     })
     processes.push(backups)
     return { ...backups, check: () => backups.loops[0]?.run(never) }
@@ -98,6 +99,25 @@ forEachDialect((_name, open) => {
     world.at('07T03:59')
     await world.startProcess().check()
     await world.run(2)
+  })
+
+  test('a backup of one of several machines is reported as incomplete, and cannot be enabled', async () => {
+    await using world = await openWorld(open)
+    const backups = world.startProcess()
+    await backups.put(configured)
+    world.outside.engines.push('second')
+    world.at('05T03:00')
+    await backups.check()
+    const run = await world.run(1)
+    await writeBackupStatus(world.dataDir, timestamp(world.clock.now()), { bytes: 7 })
+    run.end(null)
+    await backups.close()
+    const { last_backup } = await backups.view()
+    assert.equal(last_backup?.result, 'failure')
+    assert.match(last_backup.reason ?? '', /^A backup has the agents of one machine only/)
+    assert.equal(world.raised.length, 1)
+    await backups.put({ enabled: false })
+    await assert.rejects(backups.put({ enabled: true }), (error) => isFault(error, 'backups_unavailable'))
   })
 
   test('while one runs here or elsewhere, no other starts; the due time waits within its grace', async () => {

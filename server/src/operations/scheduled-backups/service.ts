@@ -17,7 +17,7 @@ import {
   nextDue,
   retentionOf,
 } from './rules.ts'
-import { createRunner, type RunnerDeps } from './runner.ts'
+import { createRunner, missingMachines, type RunnerDeps } from './runner.ts'
 import { type BackupSettingsRow, backupSettingsStore, contexts, type Kind } from './store.ts'
 
 export type ScheduledBackupsDeps = RunnerDeps & { vault: Pick<Vault, 'seal' | 'open'> }
@@ -102,7 +102,7 @@ export function createScheduledBackups(deps: ScheduledBackupsDeps): ScheduledBac
       checkFolder(body.repository, dataDir)
     }
     if (body.sftp) checkPrivateKey(body.sftp.private_key)
-    const problem = body.enabled ? await program.problem() : null
+    const problem = body.enabled ? ((await program.problem()) ?? (await missingMachines(deps))) : null
     const changes = changesOf(body)
     await db.atomically(async (tx) => {
       const store = backupSettingsStore(tx)
