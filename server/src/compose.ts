@@ -199,6 +199,7 @@ export async function compose(
     leases,
     users,
     workspaceHistory: adapters.history,
+    hasSeveralMachines: foundation.replicas.hasSeveralMachines,
     agents,
     testProvider: foundation.testProvider,
     accountName,

@@ -75,7 +75,7 @@ export type OperationsAreaDeps = Pick<InvariantsDeps, 'schedulesCount' | 'isLink
   vault: Vault
   backupProgram: BackupProgram
   pushService: PushDeps['pushService']
-  replicas: Pick<Replicas, 'live' | 'usedEngines'>
+  replicas: Pick<Replicas, 'live' | 'hasSeveralMachines'>
   host: Host
   meters: Meters
   dataDir: string
@@ -198,7 +198,7 @@ export function createOperationsArea(deps: OperationsAreaDeps): OperationsArea {
   })
   const scheduledBackups = createScheduledBackups({
     ...{ ...deps, program: deps.backupProgram },
-    usedEngines: deps.replicas.usedEngines,
+    hasSeveralMachines: deps.replicas.hasSeveralMachines,
   })
   const demo = createDemo({
     ...deps,

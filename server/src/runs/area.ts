@@ -172,6 +172,7 @@ export type RunsAreaDeps = Pick<TasksDeps, 'joinConversation' | 'agentName'> &
     leases: AttemptsDeps['leases']
     users: AttemptsDeps['users']
     workspaceHistory: AttemptsDeps['workspaceHistory']
+    hasSeveralMachines: AttemptsDeps['hasSeveralMachines']
   }
 
 export type RunsArea = {
@@ -270,6 +271,7 @@ export function createRunsArea(deps: RunsAreaDeps): RunsArea {
     ...{ agentRecords, agentManagement: agents.agentManagement, agentHooks: agents.hooks },
     ...{ forks: agents.forks, bases: agents.bases, history: agents.history },
     workspaceHistory: deps.workspaceHistory,
+    hasSeveralMachines: deps.hasSeveralMachines,
     secretsOf: agents.runContexts.secrets,
   })
   const sweeps = { ...deps, settings: deps.platformSettings }

@@ -20,6 +20,8 @@ export type Replicas = {
   remove(id: string): Promise<void>
   /** The container engines of the API processes that ran in the last ten minutes. */
   usedEngines(): Promise<{ engine_id: string; host_name: string }[]>
+  /** Whether these are several: then each machine has agents and workspace records of its own. */
+  hasSeveralMachines(): Promise<boolean>
   /** Removes the processes that reported here: they end together with this one, or report elsewhere within seconds. */
   close(): Promise<void>
   loops: Loop[]
@@ -52,6 +54,13 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
     await store.removeSeenBefore(timestamp(secondsLater(now, -forgottenAfterSeconds)))
     const alert = versionsAlert(await store.all(), now)
     await db.atomically((tx) => (alert ? alerts.raise(tx, alert) : alerts.clear(tx, null, 'versions_differ')))
+  }
+
+  async function usedEngines(): Promise<{ engine_id: string; host_name: string }[]> {
+    const since = secondsLater(clock.now(), -forgottenAfterSeconds).getTime()
+    return (await store.all()).flatMap(({ engine_id, host_name, seen_at }) =>
+      engine_id === null || Date.parse(seen_at) < since ? [] : [{ engine_id, host_name }],
+    )
   }
 
   return {
@@ -90,11 +99,9 @@ export function createReplicas(deps: ReplicasDeps): Replicas {
       await store.put({ ...replica, seen_at: timestamp(clock.now()) })
       return heartbeatSeconds
     },
-    async usedEngines() {
-      const since = secondsLater(clock.now(), -forgottenAfterSeconds).getTime()
-      return (await store.all()).flatMap(({ engine_id, host_name, seen_at }) =>
-        engine_id === null || Date.parse(seen_at) < since ? [] : [{ engine_id, host_name }],
-      )
+    usedEngines,
+    async hasSeveralMachines() {
+      return new Set((await usedEngines()).map(({ engine_id }) => engine_id)).size > 1
     },
     async remove(id) {
       reported.delete(id)

@@ -17,8 +17,8 @@ export type RunnerDeps = {
   program: BackupProgram
   /** The folder with the records of the results. */
   dataDir: string
-  /** Container engines that the installation uses. A backup has the agents of one of them. */
-  usedEngines(): Promise<{ engine_id: string }[]>
+  /** A backup has the agents of one machine. */
+  hasSeveralMachines(): Promise<boolean>
 }
 
 const records = {
@@ -111,9 +111,8 @@ export function createRunner(deps: RunnerDeps) {
 
 /** Returns why a backup is incomplete; null if it has all agents. */
 export async function missingMachines({
-  usedEngines,
-}: Pick<RunnerDeps, 'usedEngines'>): Promise<string | null> {
-  const engines = new Set((await usedEngines()).map(({ engine_id }) => engine_id))
-  if (engines.size < 2) return null
+  hasSeveralMachines,
+}: Pick<RunnerDeps, 'hasSeveralMachines'>): Promise<string | null> {
+  if (!(await hasSeveralMachines())) return null
   return 'A backup has the agents of one machine only, and this installation runs on several. Use cron with `./roost backup run` on each machine, with a repository for each.'
 }

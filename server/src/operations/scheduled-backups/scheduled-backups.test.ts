@@ -34,7 +34,12 @@ async function openWorld(open: OpenTestDb) {
   const dataDir = await mkdtemp(join(tmpdir(), 'roost-scheduled-backups-'))
   const { alerts, raised, cleared } = createTestAlerts()
   const vault = createThrowawayVault()
-  const outside = { problem: null as string | null, isRunning: false, runs: [] as Run[], engines: ['first'] }
+  const outside = {
+    problem: null as string | null,
+    isRunning: false,
+    runs: [] as Run[],
+    hasSeveralMachines: false,
+  }
   const runs: PromiseWithResolvers<Run>[] = []
   const runOf = (index: number) => {
     runs[index] ??= Promise.withResolvers<Run>()
@@ -56,7 +61,7 @@ async function openWorld(open: OpenTestDb) {
   const startProcess = (on: Db = db) => {
     const backups = createScheduledBackups({
       ...{ db: on, clock, log: silentLog, alerts, vault, program, dataDir },
-      usedEngines: async () => outside.engines.map((engine_id) => ({ engine_id })),
+      hasSeveralMachines: async () => outside.hasSeveralMachines,
     })
     processes.push(backups)
     return { ...backups, check: () => backups.loops[0]?.run(never) }
@@ -105,7 +110,7 @@ forEachDialect((_name, open) => {
     await using world = await openWorld(open)
     const backups = world.startProcess()
     await backups.put(configured)
-    world.outside.engines.push('second')
+    world.outside.hasSeveralMachines = true
     world.at('05T03:00')
     await backups.check()
     const run = await world.run(1)

@@ -228,6 +228,18 @@ forEachDialect((_, open) => {
     assert.deepEqual([kept.status, readFileSync(join(t.home, 'result'), 'utf8')], ['kept', 'two'])
   })
 
+  test('of several machines, the one that the agent is connected to drives a set', async () => {
+    await using t = await openWorld()
+    t.state.isElsewhere = true
+    const id = await t.begin()
+    for (let pass = 0; pass < 3; pass += 1) await t.tick()
+    await t.state.attempts?.settled()
+    assert.equal((await t.get(id)).status, 'recording')
+    assert.equal(await t.containers(), 1)
+    t.state.isElsewhere = false
+    await t.until(id, ({ attempts }) => attempts.every(({ status }) => status === 'running'))
+  })
+
   test('a cancelled set keeps what has ended, a discarded one keeps nothing', async () => {
     await using t = await openWorld()
     const { world } = t

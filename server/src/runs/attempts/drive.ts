@@ -32,7 +32,8 @@ export type DriveDeps = {
   events: Pick<Outbox, 'append'>
   leases: Pick<Leases, 'take' | 'renew' | 'release'>
   users: Pick<Users, 'find' | 'lock'>
-  link: Pick<AgentLink, 'call'>
+  link: Pick<AgentLink, 'call' | 'isConnected' | 'isHere'>
+  hasSeveralMachines(): Promise<boolean>
   agentRecords: Pick<AgentRecords, 'byId' | 'everyRow'>
   agentManagement: Pick<AgentManagement, 'remove'>
   forks: Forks
@@ -128,9 +129,17 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     return { ...attempt, ...patch }
   }
 
-  async function isHeld(id: string): Promise<boolean> {
+  /** A set and its agent need one store of records, and each machine has its own. */
+  async function isElsewhere({ agent_id }: SetRow): Promise<boolean> {
+    const { link } = deps
+    return link.isConnected(agent_id) && !link.isHere(agent_id) && (await deps.hasSeveralMachines())
+  }
+
+  async function isHeld(set: SetRow): Promise<boolean> {
+    const { id } = set
     const own = held.get(id)
     if (own && (await deps.leases.renew(own, leaseSeconds))) return true
+    if (await isElsewhere(set)) return false
     const lease = await deps.leases.take(`attempts:${id}`, holder, leaseSeconds)
     if (lease) held.set(id, lease)
     else held.delete(id)
@@ -140,7 +149,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   async function drive(id: string): Promise<void> {
     if (closing.signal.aborted) return
     const set = await store.find(id)
-    if (!set || set.ended_at !== null || !(await isHeld(id))) return
+    if (!set || set.ended_at !== null || !(await isHeld(set))) return
     const attempts = await store.attempts([id])
     switch (set.status) {
       case 'recording':

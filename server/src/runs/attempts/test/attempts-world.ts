@@ -41,7 +41,11 @@ export async function openAttempts(db: Db & AsyncDisposable, options: Parameters
           ...{ db, clock: shared.clock, log: silentLog, events: runs.events },
           leases: createLeases({ db, clock: shared.clock }),
           users: world.identity.users,
-          link: world.link,
+          link: {
+            ...world.link,
+            isHere: (id) => !state.isElsewhere && world.link.isHere(id),
+          },
+          hasSeveralMachines: async () => state.isElsewhere,
           ...{
             agentRecords: area.agentRecords,
             agentManagement: area.agentManagement,
@@ -65,8 +69,14 @@ export async function openAttempts(db: Db & AsyncDisposable, options: Parameters
       return attemptRoutes(latest)
     },
   })
-  const state: { attempts: Attempts | null; checks: (number: number) => Promise<CheckAnswer> } = {
+  const state: {
+    attempts: Attempts | null
+    checks: (number: number) => Promise<CheckAnswer>
+    /** The agents are connected to another machine. */
+    isElsewhere: boolean
+  } = {
     attempts: null,
+    isElsewhere: false,
     checks: async () => passed,
   }
   state.attempts = build()
