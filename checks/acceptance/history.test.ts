@@ -136,6 +136,41 @@ test('a run is undone, and so is the restore', async () => {
   assert.equal(await read('note.txt'), 'lost\n')
 })
 
+test('a file that the agent can no longer read stays: it is not recorded, not listed as deleted, not restored', async () => {
+  await recordsOf(await task('[[tool:Bash:echo first > closed.txt]] [[reply:ok]]'))
+  const id = await task(
+    '[[tool:Bash:echo precious > closed.txt; echo own > own.txt; chmod 000 closed.txt own.txt]] [[reply:ok]]',
+  )
+  const row = await recordsOf(id)
+  const leftOut: Loose[] = JSON.parse(record(row.after_id).left_out)
+  for (const path of ['closed.txt', 'own.txt'])
+    assert.ok(
+      leftOut.some((each) => each.path === path && each.reason === 'unreadable'),
+      path,
+    )
+  assert.equal(record(row.after_id).deleted, 0)
+  const { json: changes } = await platform.request('GET', `/api/executions/${id}/changes`)
+  assert.equal(changes.counts.deleted, 0, JSON.stringify(changes))
+
+  const restores = `/api/agents/${agent}/history/restores`
+  const begun = await platform.request('POST', restores, { run: id, when_busy: 'wait' })
+  assert.equal(begun.status, 202, begun.text)
+  const ended = await eventually(
+    async () => (await platform.request('GET', `${restores}/${begun.json.id}`)).json,
+    ({ ended_at }) => ended_at !== null,
+  )
+  assert.ok(
+    ended.conflicts.some(({ path, reason }: Loose) => path === 'closed.txt' && reason === 'left_out'),
+    JSON.stringify(ended),
+  )
+  const reply = await platform.request('POST', `/api/agents/${agent}/task`, {
+    message: '[[tool:Bash:chmod 644 closed.txt own.txt; cat closed.txt own.txt > both.txt]] [[reply:ok]]',
+  })
+  assert.equal(reply.status, 200, reply.text)
+  const both = await platform.request('GET', `/api/agents/${agent}/files/download?path=both.txt`)
+  assert.equal(both.text, 'precious\nown\n')
+})
+
 test('a restore that waits for a run is cancelled, and the workspace stays as it is', async () => {
   const restores = `/api/agents/${agent}/history/restores`
   const first = await recordsOf(await task('[[tool:Bash:echo kept > note.txt]] [[reply:ok]]'))

@@ -10,7 +10,6 @@ import {
   historyPageEntries,
   historyReadBytes,
   historyReadFiles,
-  maxLeftOutPaths,
   type ScannedEntry,
 } from '@roost/contracts/link/history'
 import { atOnce } from '../kit/at-once.ts'
@@ -91,7 +90,7 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
       extent: changed === 'hidden' ? 'hidden' : 'all',
       untouchedSince,
     })
-    const left_out = { paths: scan.leftOut.paths.slice(0, maxLeftOutPaths), count: scan.leftOut.count }
+    const left_out = scan.leftOut
     if (scan.base !== null && scan.gone.length + scan.came.length === 0) {
       // Stores the listing, because what is left out may differ.
       try {
@@ -107,7 +106,9 @@ export function createHistory({ scanner, writers, mayLogIn, clock }: HistoryDeps
     touch(open)
     const { untouchedCount: count } = scan
     const untouched = count === null ? undefined : { from: scan.came.length - count, count }
-    return { handle: open.handle, base: scan.base, left_out, ...(untouched && { untouched }) }
+    const sum = scan.came.reduce((total, { size }) => total + size, 0)
+    const bytes = Math.min(sum, Number.MAX_SAFE_INTEGER)
+    return { handle: open.handle, base: scan.base, left_out, bytes, ...(untouched && { untouched }) }
   }
 
   async function isSame(record: string, rules: HistoryRules, changed: Changed): Promise<boolean> {

@@ -78,7 +78,17 @@ export async function listParts(
   identities: Identities,
   rest?: Buffer,
 ): Promise<ListingParts> {
-  const restOf = ['-xdev', '-path', '.', '-o', '-path', './.*', '-prune', '-o', ...expressionOf(rules)]
+  const restOf = [
+    '-xdev',
+    '-path',
+    '.',
+    '-o',
+    '-path',
+    './.*',
+    '-prune',
+    '-o',
+    ...expressionOf(rules, identities),
+  ]
   const parts = await Promise.all([
     listHidden(home, rules, identities),
     rest ?? find(home, restOf, identities),
@@ -98,7 +108,11 @@ async function findWithRoot(
   rules: HistoryRules,
   identities: Identities,
 ): Promise<Buffer> {
-  const listing = await find(home, ['-xdev', ...omitted, '-prune', '-o', ...expressionOf(rules)], identities)
+  const listing = await find(
+    home,
+    ['-xdev', ...omitted, '-prune', '-o', ...expressionOf(rules, identities)],
+    identities,
+  )
   if (listing.length === 0) throw new LinkFault('io_error', 'The workspace could not be listed.')
   return listing
 }
@@ -160,7 +174,7 @@ async function find(home: string, expression: string[], identities: Identities):
   return Buffer.concat(chunks, size)
 }
 
-function expressionOf({ patterns, max_file_bytes }: HistoryRules): string[] {
+function expressionOf({ patterns, max_file_bytes }: HistoryRules, { developer }: Identities): string[] {
   const leftOut = (reason: LeftOutReason) => ['-printf', `x ${reason} %P\\0`]
   const entry = '%y %m %U %s %b %C@ %i %P\\0'
   return [
@@ -170,6 +184,23 @@ function expressionOf({ patterns, max_file_bytes }: HistoryRules): string[] {
     ...[...leftOut('unreadable'), '-o'],
     ...['-type', 'd', '-printf', 'd %m %U 0 0 0 %i %P\\0', '-o'],
     ...['-type', 'f', '-size', `+${max_file_bytes}c`, ...leftOut('size'), '-o'],
+    // Asking the kernel for each file would take longer than the rest.
+    ...[
+      '-type',
+      'f',
+      '(',
+      '!',
+      '-perm',
+      '-400',
+      '-o',
+      '!',
+      '-uid',
+      String(developer.uid),
+      ')',
+      '!',
+      '-readable',
+    ],
+    ...[...leftOut('unreadable'), '-o'],
     ...[
       ...any([
         ['-type', 'f'],

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync } from 'node:fs'
-import type {
-  HistoryEntry,
-  HistoryRules,
-  LeftOutPath,
-  LeftOutReason,
-  ScannedEntry,
+import {
+  type HistoryEntry,
+  type HistoryRules,
+  type LeftOutPath,
+  type LeftOutReason,
+  maxLeftOutPaths,
+  type ScannedEntry,
 } from '@roost/contracts/link/history'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
@@ -70,7 +71,6 @@ export type ScannerDeps = {
   clock: Pick<Clock, 'now' | 'after'>
 }
 
-const maxShownPaths = 1000
 const maxHeldBytes = 1024 * 1024
 /** Two changes within one tick of the kernel's clock get the same time. It ticks at least 100 times a second. */
 const tickNs = 20_000_000n
@@ -236,17 +236,20 @@ async function digestOf(entry: HistoryEntry, content: AsyncIterable<Buffer>): Pr
   return hash.digest('hex')
 }
 
+/** Paths of a rule come last: the rules name them, too. */
 function leftOutOf(listing: Listing): Scan['leftOut'] {
-  const paths: LeftOutPath[] = []
+  const ofRules: LeftOutPath[] = []
+  const others: LeftOutPath[] = []
   let count = 0
   const start = Buffer.from('\0x ')
   for (let at = listing.indexOf(start); at !== -1; at = listing.indexOf(start, at + 1)) {
     count += 1
-    if (paths.length >= maxShownPaths) continue
+    if (others.length >= maxLeftOutPaths) continue
     const line = listing.toString(encoding, at + 1, listing.indexOf(0, at + 1))
     // `find` printed one of the reasons.
     const reason = line.slice(2, line.indexOf(' ', 2)) as LeftOutReason
-    paths.push({ path: pathOfLine(line), reason })
+    const paths = reason === 'rule' ? ofRules : others
+    if (paths.length < maxLeftOutPaths) paths.push({ path: pathOfLine(line), reason })
   }
-  return { paths, count }
+  return { paths: [...others, ...ofRules].slice(0, maxLeftOutPaths), count }
 }

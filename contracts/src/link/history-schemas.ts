@@ -21,6 +21,7 @@ export const historyAnswerSchemas = {
         .max(maxLeftOutPaths),
       count: Count.max(2_000_000_000),
     }),
+    bytes: Count.optional(),
     untouched: z.object({ from: Count, count: Count }).optional(),
   }),
   'history.page': z.object({

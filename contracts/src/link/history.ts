@@ -63,7 +63,7 @@ export const historyPageEntries = 2000
 export const historyReadBytes = 512 * 1024
 export const historyReadFiles = 500
 export const historyDigestBytes = 32 * 1024 * 1024
-export const maxLeftOutPaths = 100
+export const maxLeftOutPaths = 1000
 /** A restore changes nothing that has more parts in its path, because each folder of a path is opened. */
 export const maxRestoredDepth = 500
 
@@ -86,6 +86,8 @@ export type HistoryScanAnswer = {
   /** Null: the agent knows none of the records, so everything is new. */
   base: string | null
   left_out: { paths: LeftOutPath[]; count: number }
+  /** Sizes of all entries that came. Earlier programs do not send it. */
+  bytes?: number | undefined
   /** With `untouched_since`: the last `count` entries that came are untouched, and start at the position `from`. */
   untouched?: { from: number; count: number } | undefined
 }

@@ -58,6 +58,8 @@ export type PlatformAlert = {
   /** Data for the investigation; no secrets. */
   context: Record<string, unknown>
   executionId?: string
+  /** Alerts about different runs do not replace each other. */
+  isPerRun?: boolean
 }
 
 /** Maximum of pending asks per agent. */

@@ -2,8 +2,9 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { createTurnsByKey } from '../../kit/turns.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { recordedChanges } from './changes.ts'
 import { countsOf } from './record.ts'
-import { storeName } from './rules.ts'
+import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 import type { HistoryUses } from './use.ts'
@@ -53,9 +54,13 @@ export function createAttemptRecords({
       throw new HistoryFull()
     }
     const { number: _, ...columns } = record
+    const base = await store.record(agentId, baseId)
+    const changes = await history.changes({ agent, record: baseId }, { agent, record: id })
     return store.insertAttempt({
       ...columns,
-      ...countsOf(await history.changes({ agent, record: baseId }, { agent, record: id })),
+      ...countsOf(
+        recordedChanges(changes, { before: base ? leftOutOf(base) : [], after: leftOutOf(record) }),
+      ),
       ...{ id, agent_id: agentId, reason: 'attempt', created_at: timestamp(clock.now()) },
       ...{ base_id: baseId, source_id: null, pinned: 0, pinned_by: null, attempt_set_id: setId },
     })

@@ -1,5 +1,6 @@
 import type { ChangeSide, WorkspaceChange, WorkspaceChanges } from '@roost/contracts/agents/workspace-history'
 import type { Change, StoredEntry, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { isBelow } from './omissions.ts'
 import { isVisible, type ShownPath, shownPath } from './paths.ts'
 
 export type ChangesPage = { offset: number; limit: number }
@@ -13,6 +14,18 @@ export const noChanges: ListedChanges = {
   changes: [],
   git_folders: [],
   withheld: 0,
+}
+
+/** Without what only one of the records leaves out, by these names: it neither came nor went. */
+export function recordedChanges(
+  all: readonly Change[],
+  leftOut: { before: readonly string[]; after: readonly string[] },
+): Change[] {
+  const [before, after] = [new Set(leftOut.before), new Set(leftOut.after)]
+  return all.filter(({ change, path }) => {
+    if (change === 'deleted') return !isBelow(after, path)
+    return change !== 'added' || !isBelow(before, path)
+  })
 }
 
 /** Lists the changes that a caller may see. What git keeps in its own folders is summed up. */

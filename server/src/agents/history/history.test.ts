@@ -174,6 +174,27 @@ forEachDialect((_, open) => {
     assert.equal((await diff('path=.roost/x')).error, 'protected_path')
   })
 
+  test('nobody with a share reads a copy of a nested credential file, also after it was renamed', async () => {
+    await using world = await start(open)
+    const { stored, agent } = world
+    const keys = 'aws_secret_access_key = x\n'
+    const nested: TestTree = { 'sub/.env': 'KEY=nested\n', '.aws/credentials': keys, 'plain.txt': 'plain\n' }
+    const first = await insertRecord(stored, agent.id, nested)
+    const second = await insertRecord(stored, agent.id, {
+      ...{ 'sub/.env': 'KEY=nested\n', 'sub/hard.txt': 'KEY=nested\n', 'moved.txt': keys },
+      'plain.txt': 'plainer\n',
+    })
+    const at = `agents/scout/history/records/${second.id}`
+    const diff = async (path: string) =>
+      (await world.get('sharer', `${at}/diff?since=${first.id}&path=${path}`)).json.error ?? null
+    assert.deepEqual(await Promise.all(['moved.txt', 'sub/hard.txt', 'plain.txt'].map(diff)), [
+      'protected_path',
+      'protected_path',
+      null,
+    ])
+    assert.equal((await world.get('sharer', `${at}/file?path=sub/hard.txt`)).json.error, 'protected_path')
+  })
+
   test('a record: what was left out, folders, files with safe headers', async () => {
     await using world = await start(open)
     const at = (who: 'owner' | 'sharer', path: string) =>

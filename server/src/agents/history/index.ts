@@ -23,7 +23,7 @@ export {
 export { restoreStore } from './restore-store.ts'
 export type { FailedRun, RestoreService, RestoresDeps } from './restores.ts'
 export { historyRoutes } from './routes.ts'
-export { leftOutOf, storeName } from './rules.ts'
+export { keptPathsOf, leftOutOf, storeName } from './rules.ts'
 export {
   type AgentHistory,
   type AgentHistoryDeps,

@@ -86,6 +86,12 @@ for (const [title, { theirs, ours, paths, conflicts = [] }] of cases)
     assert.deepEqual([merged.paths.sort(), merged.conflicts], [paths, conflicts])
   })
 
+test('with overwrite, their folder replaces our file at its path', () => {
+  const theirs = [deleted('n'), folder('n', 'added'), added('n/a')]
+  assert.deepEqual(mergeOf(theirs, [changed('n')], true).paths, ['n'])
+  assert.deepEqual(mergeOf(theirs, [changed('n')], false).conflicts, ['n', 'n/a'])
+})
+
 test('with overwrite, their deletion of a folder removes our new file', () => {
   const merged = mergeOf([folder('d', 'deleted'), deleted('d/a')], [added('d/own')], true)
   assert.deepEqual(merged.paths, ['d'])

@@ -42,7 +42,9 @@ export function mergeOf(theirs: readonly Change[], ours: readonly Change[], over
     if (own && isSame(after, own.after)) return false
     if (before?.kind !== 'folder' && after?.kind !== 'folder') return true
     // A folder is restored with everything in it.
-    return after?.kind === 'folder' ? !touched.has(path) : overwrite || !occupied.has(path)
+    if (after?.kind !== 'folder') return overwrite || !occupied.has(path)
+    const isReplaced = own?.after !== undefined && own.after !== null && own.after.kind !== 'folder'
+    return isReplaced || !touched.has(path)
   }
 
   const selected = new Set(

@@ -1,4 +1,4 @@
-import { isPortable } from '@roost/contracts/link/credentials'
+import { isOwnersAlone, isPortable } from '@roost/contracts/link/credentials'
 import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { textOf } from './paths.ts'
 import { storeName } from './rules.ts'
@@ -43,14 +43,49 @@ export async function omissionsOf(
   source: RecordId,
   isTaken: (path: string) => boolean,
 ): Promise<Omissions> {
-  let takenCount = 0
+  const { omitted, contents, restCount } = await refusedOf(history, source, isTaken)
+  let takenCount = restCount
+  if (contents.size > 0)
+    for await (const { kind, path, content } of entriesOf(history, source)) {
+      if (kind !== 'file' || !contents.has(content) || isBelow(omitted, path)) continue
+      omitted.add(path)
+      takenCount -= 1
+    }
+  return { paths: omitted, takenCount }
+}
+
+/** Returns a reader of the contents that only the owner may read in a record, by any name. Remembers the last ones. */
+export function createOwnersContents(
+  history: Pick<WorkspaceHistory, 'walk' | 'sizes'>,
+): (record: RecordId) => Promise<ReadonlySet<string>> {
+  const known = new Map<string, Promise<ReadonlySet<string>>>()
+  return (record) => {
+    const key = `${record.agent} ${record.record}`
+    const found =
+      known.get(key) ??
+      refusedOf(history, record, (path) => !isOwnersAlone(path)).then(({ contents }) => contents)
+    known.delete(key)
+    known.set(key, found)
+    found.catch(() => void (known.get(key) === found && known.delete(key)))
+    for (const oldest of known.keys()) if (known.size > maxRemembered) known.delete(oldest)
+    return found
+  }
+}
+
+/** `omitted`: the topmost paths. `contents`: those of files that are not empty. `restCount`: entries that are taken. */
+async function refusedOf(
+  history: Pick<WorkspaceHistory, 'walk' | 'sizes'>,
+  source: RecordId,
+  isTaken: (path: string) => boolean,
+): Promise<{ omitted: Set<string>; contents: Set<string>; restCount: number }> {
+  let restCount = 0
   const omitted = new Set<string>()
   const withheld: StoredEntry[] = []
   const inside = new Set<string>()
   for await (const entry of entriesOf(history, source)) {
     const isInside = inside.has(entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/'))))
     if (!isInside && isTaken(textOf(entry.path))) {
-      takenCount += 1
+      restCount += 1
       continue
     }
     if (!isInside) omitted.add(entry.path)
@@ -59,13 +94,7 @@ export async function omissionsOf(
   }
   const sizes = await history.sizes(withheld)
   const contents = new Set(withheld.flatMap(({ content }, index) => (sizes[index] ? [content] : [])))
-  if (contents.size > 0)
-    for await (const { kind, path, content } of entriesOf(history, source)) {
-      if (kind !== 'file' || !contents.has(content) || isBelow(omitted, path)) continue
-      omitted.add(path)
-      takenCount -= 1
-    }
-  return { paths: omitted, takenCount }
+  return { omitted, contents, restCount }
 }
 
 /** Every entry of a record but its root, folders before their content. Throws `UnknownRecord`. */

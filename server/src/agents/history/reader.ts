@@ -17,10 +17,11 @@ import { type StoredEntry, UnknownRecord, type WorkspaceHistory } from '../../po
 import type { Agent } from '../records/index.ts'
 import { formatPath, rejectPack } from '../workspace/index.ts'
 import { archiveOf } from './archive.ts'
-import { type ChangesPage, listChanges, noChanges, sideOf } from './changes.ts'
+import { type ChangesPage, listChanges, noChanges, recordedChanges, sideOf } from './changes.ts'
 import { diffOf } from './diff.ts'
+import { createOwnersContents } from './omissions.ts'
 import { isVisible, type PathQuery, recordPathOf, shownPath, textOf } from './paths.ts'
-import { storeName } from './rules.ts'
+import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 
@@ -74,12 +75,12 @@ type Reading = { agent: Pick<Agent, 'id'>; isOwner: boolean }
 
 /** Comparisons at a time; each may hold many paths. */
 const maxComparisons = 4
-/** Files whose content is the owner's alone under any other name too. */
-const ownersFolders = ['', 'credentials', '.ssh']
 
 export function createHistoryReader({ db, history }: { db: Db; history: WorkspaceHistory }): HistoryReader {
   const store = historyStore(db)
   const turns = createTurns(maxComparisons)
+  /** A hard link or a copy of a credential file has its content under a harmless name. */
+  const ownersContents = createOwnersContents(history)
 
   /** Attempts are the owner's alone. */
   async function requireRecord({ agent, isOwner }: Reading, id: string): Promise<RecordRow> {
@@ -99,7 +100,8 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
   function compare({ isOwner }: HistoryReading, from: RecordRow, to: RecordRow, page: ChangesPage) {
     return turns(async () => {
       const all = await history.changes(idOf(from), idOf(to)).catch(unknownRecord)
-      return listChanges(all, page, { isOwner, history })
+      const recorded = recordedChanges(all, { before: leftOutOf(from), after: leftOutOf(to) })
+      return listChanges(recorded, page, { isOwner, history })
     })
   }
 
@@ -116,20 +118,11 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
       history.entry(idOf(after), path),
     ])
     if (!old && !now) throw new Fault('file_not_found', `There is no "${formatPath(textOf(path))}".`)
-    await rejectOwnersContent(before, old, isOwner)
-    await rejectOwnersContent(after, now, isOwner)
+    // A renamed credential file has its content in the other record.
+    for (const row of [before, after])
+      for (const entry of [old, now]) await rejectOwnersContent(row, entry, isOwner)
     const diff = await turns(() => diffOf(history, { path, from, before: old, after: now }))
     return { ...diff, before_id: before.id, after_id: after.id }
-  }
-
-  /** A hard link or a copy of a credential file has its content under a harmless name. */
-  async function ownersContents(row: RecordRow): Promise<ReadonlySet<string>> {
-    const folders = await Promise.all(
-      ownersFolders.map(async (folder) => (await history.list(idOf(row), folder)) ?? []),
-    )
-    const own = folders.flat().filter(({ kind, path }) => kind === 'file' && !isVisible(path, false))
-    const sizes = await history.sizes(own)
-    return new Set(own.flatMap(({ content }, index) => (sizes[index] === 0 ? [] : [content])))
   }
 
   async function rejectOwnersContent(
@@ -138,7 +131,8 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     isOwner: boolean,
   ): Promise<void> {
     if (isOwner || entry?.kind !== 'file') return
-    if (!(await ownersContents(row)).has(entry.content)) return
+    const contents = await turns(() => ownersContents(idOf(row))).catch(unknownRecord)
+    if (!contents.has(entry.content)) return
     const path = formatPath(textOf(entry.path))
     throw new Fault('protected_path', `Only the owner may read "${path}": it is a copy of a credential file.`)
   }
@@ -258,7 +252,9 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
       rejectPack(posix.join(workspaceRoot, textOf(folder)), isOwner)
       if (!(await history.list(idOf(row), folder)))
         throw new Fault('file_not_found', `There is no folder "${formatPath(textOf(folder))}".`)
-      const own = isOwner ? new Set<string>() : await ownersContents(row)
+      const own = isOwner
+        ? new Set<string>()
+        : await turns(() => ownersContents(idOf(row))).catch(unknownRecord)
       const bytes = archiveOf(history, {
         record: idOf(row),
         folder,

@@ -45,6 +45,7 @@ forEachDialect((_, open) => {
         roomOf: async () => 1e12,
         received() {},
         isWithinQuota: async () => true,
+        makeRoom: async () => false,
       }),
     )
     assert.ok(claims && forks)

@@ -11,12 +11,13 @@ import {
   type WorkspaceHistory,
 } from '../../ports/workspace-history/port.ts'
 import { agentStore } from '../records/index.ts'
+import { recordedChanges } from './changes.ts'
 import { WorkspaceRestoring } from './faults.ts'
 import { InvalidAnswer, type PullOptions, pullScan } from './pull.ts'
 import { assumedBaseOf, type Base, type ForkOrigin } from './record-base.ts'
 import type { RecordTurns } from './record-turns.ts'
 import { restoreStore } from './restore-store.ts'
-import { storeName } from './rules.ts'
+import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 
@@ -33,6 +34,8 @@ export type MakeRecordDeps = {
   received(agentId: string, bytes: number): void
   /** Measures what the agent's records need. Returns false above its quota. */
   isWithinQuota(agentId: string): Promise<boolean>
+  /** Removes old records so that one with this many bytes fits. Returns false if it cannot. */
+  makeRoom(agentId: string, bytes: number): Promise<boolean>
 }
 
 export type RecordRequest = {
@@ -76,12 +79,12 @@ export function createMakeRecord(deps: MakeRecordDeps) {
     if (restore && restore.state !== 'waiting') throw new WorkspaceRestoring()
   }
 
-  /** `lost`: records whose content the store no longer has. */
+  /** `lost`: records whose content the store no longer has. `hasRoom`: old records were removed for this one. */
   async function make(
     agentId: string,
     request: RecordRequest,
     signal: AbortSignal,
-    lost: readonly string[] = [],
+    { lost = [], hasRoom = false }: { lost?: readonly string[]; hasRoom?: boolean } = {},
   ): Promise<MadeRecord> {
     const [recent, rules] = await Promise.all([
       store.list(agentId, { before: null, limit: knownBases }),
@@ -114,10 +117,14 @@ export function createMakeRecord(deps: MakeRecordDeps) {
           ...{ agentId, handle, base, latest, rules, leftOut: scan.left_out, request, signal },
           untouched: scan.untouched ?? null,
         })
+    } catch (error) {
+      const isFull = error instanceof HistoryFull && !hasRoom && scan.bytes !== undefined
+      if (!isFull || !(await deps.makeRoom(agentId, scan.bytes ?? 0))) throw error
+      return await make(agentId, request, signal, { lost, hasRoom: true })
     } finally {
       if (handle !== null) void link.call(agentId, 'history.close', { handle }).catch(() => {})
     }
-    return make(agentId, request, signal, [...lost, base?.record.record ?? ''])
+    return make(agentId, request, signal, { lost: [...lost, base?.record.record ?? ''], hasRoom })
   }
 
   /** `compared`: the record that the agent has compared its workspace with. */
@@ -181,8 +188,13 @@ export function createMakeRecord(deps: MakeRecordDeps) {
       return { record: latest, isNew: false }
     }
     const before = latest && (await history.list({ agent, record: latest.id }, '')) ? latest : null
+    const named = [...unreadable, ...leftOut.paths].slice(0, maxLeftOutPaths)
+    const changes = before ? await history.changes({ agent, record: before.id }, { agent, record: id }) : []
     const counts = countsOf(
-      before ? await history.changes({ agent, record: before.id }, { agent, record: id }) : [],
+      recordedChanges(changes, {
+        before: before ? leftOutOf(before) : [],
+        after: named.map(({ path }) => path),
+      }),
     )
     const record = await insert({
       ...{ id, agent_id: agentId, reason: request.reason(), created_at: timestamp(clock.now()) },
@@ -191,7 +203,7 @@ export function createMakeRecord(deps: MakeRecordDeps) {
       is_changed: before === null || before.id !== baseId || isChanged ? 1 : 0,
       received_bytes: receivedBytes,
       rules: JSON.stringify(rules),
-      left_out: JSON.stringify([...unreadable, ...leftOut.paths].slice(0, maxLeftOutPaths)),
+      left_out: JSON.stringify(named),
       left_out_count: leftOut.count + unreadable.length,
       ...{ pinned: request.pinnedBy ? 1 : 0, pinned_by: request.pinnedBy ?? null, attempt_set_id: null },
     })

@@ -10,7 +10,13 @@ import { createTurnsByKey, type TurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import {
+  type Change,
+  HistoryFull,
+  UnknownRecord,
+  type WorkspaceHistory,
+} from '../../ports/workspace-history/port.ts'
+import { recordedChanges } from './changes.ts'
 import { reasonOf } from './faults.ts'
 import { rulesOf } from './fill.ts'
 import { type Merge, mergeOf } from './merge.ts'
@@ -25,7 +31,7 @@ import {
 import type { RestoreRequest } from './restore-routes.ts'
 import { restoreStore } from './restore-store.ts'
 import { joinedRules } from './restore-target.ts'
-import { leftOutOf, storeName } from './rules.ts'
+import { keptPathsOf, leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RestoreRow, StoredConflict } from './tables.ts'
 import { undoAlert } from './undo-alert.ts'
@@ -194,7 +200,7 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
     try {
       const record = await records.record(agentId, row.record_id)
       if (!record) throw new UnknownRecord(row.record_id)
-      const request = { agentId, record, paths: pathsOf(row), leftOut: leftOutOf(record) }
+      const request = { agentId, record, paths: pathsOf(row), leftOut: keptPathsOf(record) }
       const options = await optionsOf(request, row.id, signal)
       await deps.inTurn(
         agentId,
@@ -233,12 +239,16 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
     const { agent_id: agentId, merge_base_id: baseId, record_id: recordId } = row
     if (baseId === null) return null
     const idOf = (record: string) => ({ agent: storeName(agentId), record })
-    const base = idOf(baseId)
-    const [theirs, ours] = await Promise.all([
-      history.changes(base, idOf(recordId)),
-      history.changes(base, idOf(beforeId)),
-    ])
-    const merge = mergeOf(theirs, ours, row.overwrite === 1)
+    async function changesTo(id: string): Promise<Change[]> {
+      const [before, after] = await Promise.all([
+        records.record(agentId, baseId ?? ''),
+        records.record(agentId, id),
+      ])
+      const leftOut = { before: before ? leftOutOf(before) : [], after: after ? leftOutOf(after) : [] }
+      return recordedChanges(await history.changes(idOf(baseId ?? ''), idOf(id)), leftOut)
+    }
+    const [theirs, ours] = await Promise.all([recordId, beforeId].map(changesTo))
+    const merge = mergeOf(theirs ?? [], ours ?? [], row.overwrite === 1)
     if (merge.conflicts.length > 0 && row.overwrite === 0) throw new ChangedMeanwhile(merge.conflicts)
     const characters = merge.paths.reduce((sum, path) => sum + path.length, 0)
     if (merge.paths.length > maxMergePaths || characters > maxMergeCharacters)

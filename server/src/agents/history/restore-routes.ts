@@ -13,7 +13,7 @@ import type { SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { recordPathOf } from './paths.ts'
-import { leftOutOf } from './rules.ts'
+import { keptPathsOf } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 
@@ -51,7 +51,7 @@ export type Restores = {
 export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }): Route[] {
   async function requestOf(agentId: string, target: RestoreTarget): Promise<RestoreRequest> {
     const record = await requireRecord(db, agentId, target)
-    return { agentId, record, paths: [recordPathOf(target, true)], leftOut: leftOutOf(record) }
+    return { agentId, record, paths: [recordPathOf(target, true)], leftOut: keptPathsOf(record) }
   }
 
   return [

@@ -263,11 +263,11 @@ forEachDialect((_, open) => {
         t.history.restores.undoFailed(tx, { agentId: t.id, executionId, isRequested: true }),
       )
     await insertRunRecords(t.world.db, { ...run, execution_id: 'bare', before_id: null })
-    await insertRunRecords(t.world.db, {
-      ...{ ...run, outcome: 'skipped', execution_id: 'reading', before_id: null },
-    })
+    const skipped = { ...run, outcome: 'skipped' as const, before_id: null }
+    await insertRunRecords(t.world.db, { ...skipped, execution_id: 'reading', reason: 'run_may_not_write' })
+    await insertRunRecords(t.world.db, { ...skipped, execution_id: 'off', reason: 'history_off' })
     await insertRunRecords(t.world.db, { ...run, execution_id: 'one', before_id: t.record.id })
-    for (const each of ['reading', 'bare']) await fail(each)
+    for (const each of ['reading', 'bare', 'off']) await fail(each)
     t.state.running = ['busy']
     const { json } = await t.start({ when_busy: 'wait' })
     await fail('one')
@@ -275,11 +275,12 @@ forEachDialect((_, open) => {
       t.raised.map(({ executionId, context }) => [executionId, context.reason]),
       [
         ['bare', 'no_record'],
+        ['off', 'no_record'],
         ['one', 'restore_open'],
       ],
     )
     await t.call('POST', `/${json.id}/cancel`)
-    assert.equal(t.raised.length, 2, 'what a person asked for is no news')
+    assert.equal(t.raised.length, 3, 'what a person asked for is no news')
   })
 
   test('a link that breaks after the restore began: the agent says how it ended', async () => {

@@ -154,7 +154,7 @@ export function createRestores(deps: RestoresDeps): RestoreService {
       if (!isRequested && (await on.settings(agentId))?.undo_failed !== 1) return
       const run = await on.runOf(executionId)
       // Without the right to write, there is nothing to undo.
-      if (run?.by_owner !== 1 || run.outcome === 'skipped') return
+      if (run?.by_owner !== 1 || run.reason === 'run_may_not_write') return
       const notOpened = (reason: Parameters<typeof notOpenedAlert>[1]) =>
         deps.alerts.raise(tx, notOpenedAlert({ agentId, executionId }, reason))
       if (run.before_id === null) return notOpened('no_record')

@@ -7,8 +7,9 @@ import { createTestAlerts } from '../../test/alerts.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { openAgents } from '../test/world.ts'
-import { historyAlert, isAbove, roomOf, storeName } from './rules.ts'
+import { historyAlert, isAbove, keptPathsOf, roomOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
+import type { RecordRow } from './tables.ts'
 import { linkWorkspace } from './test/linked-workspace.ts'
 import { createUses } from './use.ts'
 
@@ -136,6 +137,32 @@ test('quotas remove only records of the own store; retention removes the row, an
   await t.loop('agents.history-collect')
   await t.loop('agents.history-collect')
   assert.ok(!(await stored()).includes(removed.id))
+})
+
+test('a record that does not fit removes old ones, but not if it never fits', async () => {
+  await using t = await openWorld(4 * size)
+  for (let count = 0; count < 3; count += 1) await t.record()
+  const record = async (bytes: number) => {
+    writeFileSync(join(t.workspace.home, 'file'), randomBytes(bytes))
+    t.workspace.wrote()
+    return t.history.make(t.id, { reason: () => 'after_run' })
+  }
+  await record(1.5 * size)
+  assert.deepEqual(await t.numbers(), [2, 3, 4])
+  await assert.rejects(record(3 * size), { name: 'HistoryFull' })
+  assert.deepEqual(await t.numbers(), [2, 3, 4])
+})
+
+test('a restore deletes nothing that its record may have left out', () => {
+  const of = (left_out: object[], left_out_count: number) =>
+    keptPathsOf({ left_out: JSON.stringify(left_out), left_out_count } as RecordRow)
+  const [secret, cache] = [
+    { path: 'secret', reason: 'unreadable' },
+    { path: 'cache', reason: 'rule' },
+  ]
+  assert.deepEqual(of([secret], 1), ['secret'])
+  assert.deepEqual(of([secret, cache], 5), ['secret', 'cache'], 'the rules protect the others')
+  assert.deepEqual(of([secret], 2), [''])
 })
 
 test('the alert of an agent depends on the store with its latest record', async () => {

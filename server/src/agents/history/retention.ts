@@ -78,6 +78,29 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     return use
   }
 
+  /**
+   * Removes the agent's oldest records until one more with this many bytes fits. Returns false if it never will; then
+   * nothing is removed.
+   */
+  async function makeRoom(agentId: string, bytes: number): Promise<boolean> {
+    let use = await uses.measure(agentId)
+    const isFull = () => use.quota_bytes > 0 && use.used_bytes + bytes > use.quota_bytes
+    if (!isFull()) return true
+    const stored = (await history.records()).filter(({ agent }) => agentIdOf(agent) === agentId)
+    const removable = new Set((await store.removable({ agentId })).map(({ id }) => id))
+    const lasting = stored.filter(({ record }) => !removable.has(record)).map(({ record }) => record)
+    if ((await uses.measureOf(agentId, lasting)) + bytes > use.quota_bytes) return false
+    let removed = 0
+    while (isFull()) {
+      const count = await removeOldest({ agentId })
+      if (count === 0) return false
+      removed += count
+      use = await uses.measure(agentId)
+    }
+    log.info({ agent_id: agentId, removed }, 'old records of a workspace were removed for a new one')
+    return true
+  }
+
   async function updateAlert(agent: { id: string; name: string } | null, use: HistoryUse): Promise<void> {
     const isHigh = isAbove(use, historyWarningShare)
     await db.atomically((tx) =>
@@ -179,5 +202,5 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       },
     },
   ]
-  return { trim, loops }
+  return { trim, makeRoom, loops }
 }

@@ -24,6 +24,17 @@ export function leftOutOf({ left_out }: RecordRow): string[] {
   return (JSON.parse(left_out) as LeftOutPath[]).map(({ path }) => path)
 }
 
+/**
+ * Paths that a restore of the record must not delete. If the record cannot name all that it left out, these are all paths:
+ * the empty one. What it left out by a rule is named last, because the rules protect it as well.
+ */
+export function keptPathsOf(record: RecordRow): string[] {
+  // Written by this platform.
+  const named = JSON.parse(record.left_out) as LeftOutPath[]
+  const isComplete = record.left_out_count <= named.length || named.some(({ reason }) => reason === 'rule')
+  return isComplete ? named.map(({ path }) => path) : ['']
+}
+
 export type HistoryUse = { used_bytes: number; quota_bytes: number }
 
 /** False for an unlimited quota. */

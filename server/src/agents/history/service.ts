@@ -66,7 +66,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     quotaOf: async (agentId) => (await settings(agentId)).quotaBytes ?? quotas.agent,
     totalQuota: quotas.total,
   })
-  const { trim, loops } = createHistoryRetention({ ...deps, uses })
+  const { trim, makeRoom, loops } = createHistoryRetention({ ...deps, uses })
   const rulesOf = async (agentId: string) => (await settings(agentId)).rules
   const { make, inTurn } = createMakeRecord({
     ...{ db, clock, link, history },
@@ -75,6 +75,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     roomOf: uses.room,
     received: uses.received,
     isWithinQuota: uses.isWithinQuota,
+    makeRoom,
   })
 
   const restores = createRestores({ ...deps, rulesOf, inTurn, makeRoom: trim })

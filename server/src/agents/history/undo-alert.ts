@@ -12,6 +12,8 @@ export function undoAlert(restore: RestoreRow, before: number | null): PlatformA
   const counts = { added, changed: changed + attributes, deleted }
   return {
     ...base({ agentId: agent_id, executionId: run_id ?? '' }),
+    // The workspace still has the changes of each of these.
+    isPerRun: !isUndone,
     priority: isUndone ? 'medium' : 'high',
     title: isUndone ? 'A failed run was undone' : 'A failed run could not be undone',
     question: isUndone
@@ -36,6 +38,7 @@ export function notOpenedAlert(
       : 'Another restore of the agent is not complete.'
   return {
     ...base(run),
+    isPerRun: true,
     priority: 'high',
     title: 'A failed run could not be undone',
     question: `The workspace still has the changes of the run. ${because} Check them.`,

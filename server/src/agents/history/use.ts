@@ -14,6 +14,8 @@ export type HistoryUses = {
   /** Measures it. */
   isWithinQuota(agentId: string): Promise<boolean>
   measureAll(): Promise<HistoryUse>
+  /** Bytes that these records of the agent need. */
+  measureOf(agentId: string, records: readonly string[]): Promise<number>
 }
 
 export type HistoryUsesDeps = {
@@ -68,5 +70,6 @@ export function createUses({ history, clock, quotaOf, totalQuota }: HistoryUsesD
       return quota_bytes === 0 || used_bytes <= quota_bytes
     },
     measureAll,
+    measureOf: (agentId, records) => history.use(storeName(agentId), records),
   }
 }

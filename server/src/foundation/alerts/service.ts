@@ -3,7 +3,7 @@ import type { Tx } from '../../ports/database/port.ts'
 
 /** Stores alerts in the caller's transaction. */
 export type AlertSink = {
-  /** Stores a new alert, or updates the pending one of the same agent and kind. */
+  /** Stores a new alert, or updates the pending one of the same agent and kind, and run if it is per run. */
   raise(tx: Tx, alert: PlatformAlert): Promise<void>
   /** Withdraws the pending alert of this kind, if there is one; `agentId` null: about no single agent. */
   clear(tx: Tx, agentId: string | null, kind: AlertKind): Promise<void>

@@ -15,7 +15,7 @@ export type AlertSinkDeps = {
   itemAdded(tx: Tx, itemId: string): Promise<void>
 }
 
-/** Stores alerts of the platform as items: at most one pending item for each agent and kind. */
+/** Stores alerts of the platform as items: at most one pending item for each agent and kind, and run if it is per run. */
 export function createAlertSink({ clock, events, itemAdded }: AlertSinkDeps): AlertSink {
   return {
     /** Updates the text of a pending alert without a new event. Ignores alerts about deleted agents. */
@@ -30,7 +30,7 @@ export function createAlertSink({ clock, events, itemAdded }: AlertSinkDeps): Al
         return events.append(tx, newItemEvent(row, agent), now)
       }
       const { title, question, priority, context, execution_id } = row
-      await store.refreshAlert(alertKey(alert.agentId, alert.kind), {
+      await store.refreshAlert(keyOf(alert), {
         title,
         question,
         priority,
@@ -55,6 +55,9 @@ export function createAlertSink({ clock, events, itemAdded }: AlertSinkDeps): Al
   }
 }
 
+const keyOf = ({ agentId, kind, executionId, isPerRun }: PlatformAlert) =>
+  alertKey(agentId, kind, isPerRun ? executionId : undefined)
+
 function alertRow(alert: PlatformAlert, createdAt: string): ItemRow {
   return {
     ...blankItem,
@@ -62,7 +65,7 @@ function alertRow(alert: PlatformAlert, createdAt: string): ItemRow {
     agent_id: alert.agentId,
     type: 'alert',
     kind: alert.kind,
-    pending_key: alertKey(alert.agentId, alert.kind),
+    pending_key: keyOf(alert),
     priority: alert.priority,
     title: alert.title,
     question: alert.question ?? null,

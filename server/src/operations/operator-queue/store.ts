@@ -323,6 +323,6 @@ export function operatorQueueStore(executor: Executor) {
   }
 }
 
-export function alertKey(agentId: string | null, kind: AlertKind): string {
-  return `${agentId ?? ''}:${kind}`
+export function alertKey(agentId: string | null, kind: AlertKind, executionId?: string): string {
+  return [agentId ?? '', kind, ...(executionId === undefined ? [] : [executionId])].join(':')
 }

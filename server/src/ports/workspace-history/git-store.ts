@@ -190,10 +190,12 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       return differencesOf(objects, before, after)
     },
 
-    async use(agent) {
-      if (!idForm.test(agent)) return 0
-      const glob = `--glob=refs/records/${agent}/*`
-      return Number((await git.run(['rev-list', '--objects', '--disk-usage', glob])).toString())
+    async use(agent, records) {
+      const valid = records?.filter((record) => idForm.test(record))
+      if (!idForm.test(agent) || valid?.length === 0) return 0
+      const refs = valid ? ['--ignore-missing', '--stdin'] : [`--glob=refs/records/${agent}/*`]
+      const input = valid?.map((record) => `refs/records/${agent}/${record}\n`).join('') ?? ''
+      return Number((await git.run(['rev-list', '--objects', '--disk-usage', ...refs], { input })).toString())
     },
 
     async size() {

@@ -42,8 +42,11 @@ export type WorkspaceHistory = {
   walk(record: RecordId, options: { withContents: boolean }): AsyncIterable<Walked | Buffer>
   /** Differences between two records. Throws `UnknownRecord`. */
   changes(from: RecordId, to: RecordId): Promise<Change[]>
-  /** Bytes on disk of everything that the agent's records need. Content shared with other agents counts too. */
-  use(agent: string): Promise<number>
+  /**
+   * Bytes on disk of everything that the agent's records need, or these of them. Content shared with other agents counts
+   * too.
+   */
+  use(agent: string, records?: readonly string[]): Promise<number>
   /** Bytes on disk of the whole store. */
   size(): Promise<number>
   /**

@@ -433,11 +433,10 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     const restore = await history.restores.state(set.agent_id, set.restore_id ?? '')
     if (restore && restore.ended_at === null) return
     if (!restore && ageMs(set.updated_at) < restorePatienceMs) return
-    const isKept = restore?.state === 'restored' || restore?.state === 'unchanged'
-    await changeSet(set, {
-      status: isKept ? 'kept' : 'done',
-      message: restore ? null : 'The platform stopped before the attempt could be kept.',
-    })
+    const isRestored = restore?.state === 'restored' || restore?.state === 'unchanged'
+    // Its records are the only copy of what could not be written.
+    const isKept = isRestored && restore.conflict_count === 0
+    await changeSet(set, { status: isKept ? 'kept' : 'done', message: isKept ? null : messageOf(restore) })
     followUps.soon(set.id)
   }
 
@@ -534,6 +533,13 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       await Promise.all([...held.values()].map((lease) => deps.leases.release(lease).catch(() => {})))
     },
   }
+}
+
+/** Why a set is not closed after an attempt to keep one. */
+function messageOf(restore: { state: string; conflict_count: number } | null): string | null {
+  if (!restore) return 'The platform stopped before the attempt could be kept.'
+  if (restore.state === 'failed') return null
+  return `The attempt was kept except for ${restore.conflict_count} paths that could not be written.`
 }
 
 /** The platform is to choose, and has not tried yet. */

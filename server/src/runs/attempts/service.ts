@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AttemptSet, AttemptSetSummary, AttemptsBody, keepAttempt } from '@roost/contracts/runs/attempts'
 import type { z } from 'zod'
-import { historyStore, leftOutOf } from '../../agents/history/index.ts'
+import { historyStore, keptPathsOf } from '../../agents/history/index.ts'
 import type { AgentHooks } from '../../agents/management/index.ts'
 import { type Agent, agentStore } from '../../agents/records/index.ts'
 import type { Loop } from '../../background/loops.ts'
@@ -156,7 +156,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
       throw new Fault('conflict', 'The set of attempts has changed meanwhile.')
     try {
       await history.restores.start(
-        { agentId: source.id, record, paths: [''], leftOut: leftOutOf(record) },
+        { agentId: source.id, record, paths: [''], leftOut: keptPathsOf(record) },
         { whenBusy, by, merge: { restoreId, baseId: set.base_record_id ?? '', overwrite } },
       )
     } catch (error) {
