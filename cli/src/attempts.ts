@@ -177,7 +177,7 @@ export function readAttempts(text: string): Pick<AttemptsBody, 'repeats'> & { va
   if (/^\d+$/.test(text)) {
     const repeats = Number(text)
     if (repeats < 1 || repeats > maxAttempts)
-      throw new UsageError(`--attempts must be at most ${maxAttempts}.`)
+      throw new UsageError(`--attempts must be a number from 1 to ${maxAttempts}, or variants.`)
     return { variants: [{}], repeats }
   }
   const variants = text.split(',').map((item) => variantOf(item.trim()))

@@ -290,7 +290,7 @@ export const pinHistoryRecord = endpoint({
   params: RecordParams,
   body: z.object({ pinned: z.boolean() }),
   returns: HistoryRecord,
-  fails: recordFails,
+  fails: [...recordFails, 'conflict'],
   audit: { type: 'configuration', action: 'pin_history_record' },
 })
 

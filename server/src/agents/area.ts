@@ -432,7 +432,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       ...sshAccessRoutes(ssh, agentRecords),
       ...workspaceRoutes(workspace, agentRecords),
       ...historyRoutes({ reader: historyReader, settings: historySettings }),
-      ...restoreRoutes({ db, restores: history.restores }),
+      ...restoreRoutes({ db, restores: history.restores, history: deps.history }),
       ...formerWorkspaceRoutes(formerWorkspaces),
       ...forkRoutes({ db, forks, agentRecords, idempotency: deps.idempotency }),
       ...credentialRoutes(credentials, agentRecords),

@@ -168,6 +168,11 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     },
 
     async pin(agentId, id, by) {
+      if ((await store.record(agentId, id))?.reason === 'attempt')
+        throw new Fault(
+          'conflict',
+          'The record of an attempt ends with its attempts. Keep the attempt instead.',
+        )
       if (!(await store.pin(agentId, id, by))) throw new Fault('record_not_found')
       return recordView(await requireRecord({ agent: { id: agentId }, isOwner: true }, id))
     },

@@ -55,6 +55,21 @@ forEachDialect((_, open) => {
     assert.deepEqual([row?.paths, row?.asked_by], [JSON.stringify(['docs/\u00c3\u00bc']), world.owner.id])
   })
 
+  test('a file that the run renamed is restored under its earlier name, too', async () => {
+    await using world = await start(open)
+    const { agent, db, post } = world
+    const content = 'the same content, long enough to be found again\n'
+    const [before, after] = [
+      await insertRecord(world, agent.id, { 'old.md': content }),
+      await insertRecord(world, agent.id, { 'new.md': content }),
+    ]
+    const ids = { before_id: before.id, after_id: after.id }
+    await insertRunRecords(db, { execution_id: 'rename', agent_id: agent.id, ...ids })
+    const { json } = await post({ run: 'rename', path: 'new.md', when_busy: 'wait' })
+    const row = await restoreStore(db).byId(agent.id, json.id)
+    assert.equal(row?.paths, JSON.stringify(['new.md', 'old.md']))
+  })
+
   test('only the owner restores, whatever a person with access may write, and never the agent itself', async () => {
     await using world = await start(open)
     const { record, post, sharer } = world

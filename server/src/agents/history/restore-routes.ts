@@ -12,8 +12,9 @@ import { agentRoute, type Route } from '../../http/route.ts'
 import type { SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
+import { type Change, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { recordPathOf } from './paths.ts'
-import { keptPathsOf } from './rules.ts'
+import { keptPathsOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 
@@ -48,10 +49,36 @@ export type Restores = {
   cancel(agentId: string, restoreId: string): Promise<Restore | null>
 }
 
-export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }): Route[] {
+export function restoreRoutes({
+  db,
+  restores,
+  history,
+}: {
+  db: Db
+  restores: Restores
+  history: Pick<WorkspaceHistory, 'changes'>
+}): Route[] {
   async function requestOf(agentId: string, target: RestoreTarget): Promise<RestoreRequest> {
     const record = await requireRecord(db, agentId, target)
-    return { agentId, record, paths: [recordPathOf(target, true)], leftOut: keptPathsOf(record) }
+    const path = recordPathOf(target, true)
+    const earlier = path === '' || target.side === 'after' ? null : await earlierPathOf(agentId, target, path)
+    return {
+      ...{ agentId, record, paths: earlier === null ? [path] : [path, earlier] },
+      leftOut: keptPathsOf(record),
+    }
+  }
+
+  /** The path that a file had before the run renamed it: without it, the file would end under both names. */
+  async function earlierPathOf(
+    agentId: string,
+    { run }: RestoreTarget,
+    path: string,
+  ): Promise<string | null> {
+    const row = run === undefined ? null : await historyStore(db).runOf(run)
+    if (!row?.before_id || !row.after_id) return null
+    const idOf = (record: string) => ({ agent: storeName(agentId), record })
+    const changes = await history.changes(idOf(row.before_id), idOf(row.after_id)).catch(unlessUnknown)
+    return changes.find((each) => each.change === 'renamed' && each.path === path)?.from ?? null
   }
 
   return [
@@ -78,6 +105,12 @@ export function restoreRoutes({ db, restores }: { db: Db; restores: Restores }):
       return cancelled
     }),
   ]
+}
+
+/** Retention removed a record: the restore says so itself. */
+function unlessUnknown(error: unknown): Change[] {
+  if (error instanceof UnknownRecord) return []
+  throw error
 }
 
 type RecordTarget = Pick<RestoreTarget, 'record' | 'run' | 'side'>

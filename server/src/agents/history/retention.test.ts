@@ -33,6 +33,13 @@ async function openWorld(historyQuota: number) {
       world.clock.set(new Date(world.clock.now().getTime() + 60_000))
       return (await history.make(id, { reason: () => reason })).record
     },
+    /** Two pinned records, and half a one in the workspace. */
+    async fillWithPinned() {
+      for (let count = 0; count < 2; count += 1) await store.pin(id, (await this.record()).id, userId)
+      rmSync(join(workspace.home, 'file'))
+      writeFileSync(join(workspace.home, 'other'), randomBytes(size / 2))
+      workspace.wrote()
+    },
     loop: (name: string) =>
       history.loops.find((each) => each.name === name)?.run(new AbortController().signal) ??
       assert.fail(name),
@@ -77,13 +84,7 @@ test('the oldest records make room, and pinned ones stay', async () => {
 
 test('when nothing can be removed, an alert is raised before the quota is full, and cleared later', async () => {
   await using t = await openWorld(3 * size)
-  for (let count = 0; count < 2; count += 1) {
-    const { id } = await t.record()
-    await t.store.pin(t.id, id, t.userId)
-  }
-  rmSync(join(t.workspace.home, 'file'))
-  writeFileSync(join(t.workspace.home, 'other'), randomBytes(size / 2))
-  t.workspace.wrote()
+  await t.fillWithPinned()
   await t.history.make(t.id, { reason: () => 'after_run' })
   await t.loop('agents.history-quota')
   assert.deepEqual(
@@ -167,13 +168,7 @@ test('a restore deletes nothing that its record may have left out', () => {
 
 test('the alert of an agent depends on the store with its latest record', async () => {
   await using t = await openWorld(3 * size)
-  for (let count = 0; count < 2; count += 1) {
-    const { id } = await t.record()
-    await t.store.pin(t.id, id, t.userId)
-  }
-  rmSync(join(t.workspace.home, 'file'))
-  writeFileSync(join(t.workspace.home, 'other'), randomBytes(size / 2))
-  t.workspace.wrote()
+  await t.fillWithPinned()
   const make = async () => (await t.history.make(t.id, { reason: () => 'demand' })).record
   const { number: _, ...record } = await make()
   await t.store.pin(t.id, record.id, t.userId)

@@ -513,6 +513,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     },
 
     removeStrays,
+    /** For the forks of a source that was just deleted. */
+    removeStraysSoon: () => begin('strays', () => removeStrays().then(() => false)),
 
     /** Resolves when no step is running. */
     async settled(): Promise<void> {

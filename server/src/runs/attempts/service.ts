@@ -75,6 +75,7 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
   // After the hook that cancels its open runs.
   deps.agentHooks.onDeleting(async (tx, { agent }) => {
     if (agent.attempt_set_id !== null) await moveRuns(tx, agent)
+    else tx.onCommitted(drive.removeStraysSoon)
   })
 
   /** What a fork did stays with the source: its runs and their costs. */
