@@ -113,11 +113,7 @@ export const history = commandGroup(
         const params = await recordOf(context)
         const query = { path: context.positionals[2] ?? '' }
         const response = await context.api.open(getRecordFile, { params, query })
-        const to = context.text('to')
-        const body = await bodyOf(response)
-        context.spinner.hide()
-        if (to === undefined) await pipeline(body, process.stdout, { end: false })
-        else await saved(context, body, to)
+        await saved(context, await bodyOf(response), context.text('to') ?? '-')
         return 0
       },
     },
@@ -125,7 +121,7 @@ export const history = commandGroup(
       parameters: 'AGENT RECORD [PATH]',
       summary: 'Save the workspace, or a folder of it, at a record as tar.gz.',
       options: toOption,
-      optionLines: [recordLine, '--to FILE        default AGENT-NUMBER.tar.gz'],
+      optionLines: [recordLine, '--to FILE        default AGENT-NUMBER.tar.gz; - prints it'],
       waiting: 'Packing the files',
       async run(context) {
         const found = await findRecord(context)
@@ -174,7 +170,7 @@ export const history = commandGroup(
       parameters: 'AGENT ID',
       summary: 'Let a stopped agent continue in a former workspace.',
       optionLines: [
-        'ID: as `roost history former AGENT` shows it. The present workspace becomes a former one.',
+        'ID: as `roost history former AGENT` shows it. The current workspace becomes a former one.',
       ],
       async run({ api, positionals: [name = '', workspace = ''], print }) {
         const listed = await api.call(useFormerWorkspace, { params: { name, workspace } })
@@ -301,7 +297,12 @@ async function bodyOf(response: Response): Promise<Readable> {
   return Readable.fromWeb(response.body as WebStream<Uint8Array>)
 }
 
-async function saved({ print }: CommandContext, body: Readable, to: string): Promise<void> {
+/** `-` prints it. */
+async function saved({ print, spinner }: CommandContext, body: Readable, to: string): Promise<void> {
+  if (to === '-') {
+    spinner.hide()
+    return pipeline(body, process.stdout, { end: false })
+  }
   const bytes = await saveFile(body, to)
   print({ file: to, bytes }, () => `Saved ${to} (${bytes} bytes).`)
 }

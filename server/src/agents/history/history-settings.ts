@@ -40,7 +40,16 @@ export function createHistorySettings({
         quota_bytes: quota_bytes === undefined ? before.quota_bytes : quota_bytes,
         updated_at: clock.now().toISOString(),
       }
-      await historyStore(db).putSettings(row)
+      await db.atomically(async (tx) => {
+        const on = historyStore(tx)
+        await on.putSettings(row)
+        // No record comes after them any more.
+        if (row.is_on === 0)
+          await on.completeRuns(
+            (await on.openRuns(agentId)).map(({ execution_id }) => execution_id),
+            { reason: 'history_off' },
+          )
+      })
       return { ...viewOf(row), can_lose_node: canLoseNode }
     },
   }

@@ -8,6 +8,7 @@ import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { insertRecord, insertRunRecords, type TestTree } from '../../test/history.ts'
 import { runRow } from '../../test/run-rows.ts'
 import { openAgents } from '../test/world.ts'
+import { historyStore } from './store.ts'
 
 const png = '\x89PNG\r\n\x1a\n'
 
@@ -288,8 +289,12 @@ forEachDialect((_, open) => {
     assert.deepEqual([json.enabled, json.is_default_rules, json.quota_bytes], [true, true, null])
     assert.deepEqual(json.rules, json.default_rules)
     const rules = { patterns: ['build', 'données/*'], max_file_bytes: 1000 }
+    const ids = { execution_id: 'open', agent_id: world.agent.id, before_id: world.first.id }
+    await insertRunRecords(world.stored.db, { ...ids, outcome: 'recording' })
     const changed = await put(world.owner.key, { enabled: false, rules })
     assert.deepEqual([changed.json.enabled, changed.json.rules], [false, rules])
+    const working = await historyStore(world.stored.db).runOf('open')
+    assert.deepEqual([working?.outcome, working?.reason], ['failed', 'history_off'])
     assert.deepEqual((await put(world.owner.key, { rules: null })).json.is_default_rules, true)
     assert.equal((await put(world.owner.key, { quota_bytes: 0 })).json.error, 'admin_required')
     assert.equal((await put(world.admin.key, { quota_bytes: 50_000_000 })).json.quota_bytes, 50_000_000)
