@@ -44,14 +44,18 @@ function changeOf({ before, after }: Sides, from: string | undefined): Change['c
 async function linesOf(
   history: Pick<WorkspaceHistory, 'textDiff'>,
   path: string,
-  { before, after }: Sides,
+  sides: Sides,
 ): Promise<Lines> {
-  const { kind } = after ?? before ?? { kind: 'folder' }
-  if (kind === 'folder') return { content: 'folder', ...noLines }
+  // A file that a folder replaced, or the other way round, is compared with nothing.
+  const [before, after] = [sides.before, sides.after].map((entry) =>
+    entry?.kind === 'folder' ? null : entry,
+  )
+  const kind = (after ?? before)?.kind
+  if (!kind) return { content: 'folder', ...noLines }
   if (kind === 'file' && inlineType(posix.basename(textOf(path)))?.startsWith('image/'))
     return { content: 'image', ...noLines }
   try {
-    const found = await history.textDiff(before, after)
+    const found = await history.textDiff(before ?? null, after ?? null)
     if (found.isBinary) return { content: 'binary', ...noLines }
     return { content: kind === 'link' ? 'link' : 'text', ...shortened(found.text) }
   } catch (error) {

@@ -175,6 +175,15 @@ forEachDialect((_, open) => {
     assert.equal((await diff('path=.roost/x')).error, 'protected_path')
   })
 
+  test('the diff of a file that a folder replaced has the lines of the file', async () => {
+    await using world = await start(open)
+    const first = await insertRecord(world.stored, world.agent.id, { turned: 'one\ntwo\n' })
+    const second = await insertRecord(world.stored, world.agent.id, { 'turned/a': 'a\n' })
+    const at = `agents/scout/history/records/${second.id}/diff?since=${first.id}&path=turned`
+    const { json } = await world.get('owner', at)
+    assert.deepEqual([json.change, json.content, json.deleted_lines], ['changed', 'text', 2])
+  })
+
   test('nobody with a share reads a copy of a nested credential file, also after it was renamed', async () => {
     await using world = await start(open)
     const { stored, agent } = world
