@@ -1,9 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { runRecordReasonTexts } from '@roost/contracts/agents/history'
-import type { Bases } from '../../agents/bases/index.ts'
 import type { Forks } from '../../agents/forks/index.ts'
-import { type AgentHistory, historyStore, reasonOf, storeName } from '../../agents/history/index.ts'
-import type { AgentManagement } from '../../agents/management/index.ts'
+import { type AgentHistory, historyStore, reasonOf } from '../../agents/history/index.ts'
 import { type Agent, type AgentRecords, agentStore } from '../../agents/records/index.ts'
 import { createFollowUps } from '../../background/follow-ups.ts'
 import type { Lease, Leases } from '../../foundation/leases/index.ts'
@@ -13,37 +11,33 @@ import { callerUser, type Users } from '../../identity/users/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
-import { maskEnd, maskText } from '../../kit/mask-secrets.ts'
-import { type AgentLink, LinkFault } from '../../ports/agent-link/port.ts'
-import type { Db, Tx } from '../../ports/database/port.ts'
+import type { AgentLink } from '../../ports/agent-link/port.ts'
+import type { Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { HistoryFull, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import { HistoryFull } from '../../ports/workspace-history/port.ts'
 import { type Dispatch, readSource } from '../dispatch/index.ts'
 import { executionStore, isFinal } from '../executions/index.ts'
+import { type CheckDeps, checkAttempt } from './check.ts'
+import { createForkRemoval, type ForkRemovalDeps } from './fork-removal.ts'
 import { bestOf, expiryOf, isEnded } from './rules.ts'
 import { type AttemptRow, attemptStore, type SetRow } from './store.ts'
-import type { CheckResult, RunOptions } from './tables.ts'
+import type { RunOptions } from './tables.ts'
 import { checkResultOf, costOf } from './view.ts'
 
-export type DriveDeps = {
-  db: Db
-  clock: Clock
-  log: Pick<Log, 'info' | 'warn'>
-  events: Pick<Outbox, 'append'>
-  leases: Pick<Leases, 'take' | 'renew' | 'release'>
-  users: Pick<Users, 'find' | 'lock'>
-  link: Pick<AgentLink, 'call' | 'isConnected' | 'isHere'>
-  hasSeveralMachines(): Promise<boolean>
-  agentRecords: Pick<AgentRecords, 'byId' | 'everyRow'>
-  agentManagement: Pick<AgentManagement, 'remove'>
-  forks: Forks
-  bases: Pick<Bases, 'drop'>
-  history: Pick<AgentHistory, 'make' | 'attempts' | 'restores'>
-  workspaceHistory: Pick<WorkspaceHistory, 'removeAll'>
-  dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
-  /** Values to mask in the output of checks. */
-  secretsOf(agentId: string): Promise<readonly string[]>
-}
+export type DriveDeps = ForkRemovalDeps &
+  CheckDeps & {
+    clock: Clock
+    log: Pick<Log, 'info' | 'warn'>
+    events: Pick<Outbox, 'append'>
+    leases: Pick<Leases, 'take' | 'renew' | 'release'>
+    users: Pick<Users, 'find' | 'lock'>
+    link: Pick<AgentLink, 'isConnected' | 'isHere'>
+    hasSeveralMachines(): Promise<boolean>
+    agentRecords: Pick<AgentRecords, 'byId'>
+    forks: Forks
+    history: Pick<AgentHistory, 'make' | 'attempts' | 'restores'>
+    dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
+  }
 
 export type Keep = (
   set: SetRow,
@@ -65,11 +59,8 @@ export const idleSeconds = 5
 /** An agent whose link is down, or whose program starts again. */
 const recordPatienceMs = 5 * 60_000
 const basePatienceMs = 2 * 60_000
-/** Added to the limit of a check, for a link that is down. */
-const checkPatienceMs = 2 * 60_000
 /** A restore is stored right after the set names it. */
 const restorePatienceMs = 60_000
-const checkPauseMs = 1000
 const closeMs = 5000
 
 /**
@@ -79,6 +70,7 @@ const closeMs = 5000
 export function createDrive(deps: DriveDeps, keep: Keep) {
   const { db, clock, log, history } = deps
   const store = attemptStore(db)
+  const removal = createForkRemoval(deps)
   const holder = randomUUID()
   const closing = new AbortController()
   const held = new Map<string, Lease>()
@@ -344,40 +336,12 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   }
 
   async function check(set: SetRow, attempt: AttemptRow): Promise<boolean> {
-    const seconds = set.check_seconds ?? 0
-    const limitMs = seconds * 1000 + checkPatienceMs
-    let result: CheckResult | null = null
-    try {
-      while (result === null) {
-        closing.signal.throwIfAborted()
-        const { state, ...answer } = await deps.link.call(
-          attempt.agent_id ?? '',
-          'check.run',
-          {
-            check_id: `${set.id}-${attempt.number}`,
-            command: set.check_command ?? '',
-            timeout_seconds: seconds,
-          },
-          { signal: closing.signal },
-        )
-        const isLate = ageMs(attempt.updated_at) > limitMs
-        if (state === 'ended') result = answer
-        else if (isLate) result = { ...answer, exit_code: null, timed_out: true }
-        else if (!(await isWorking(attempt))) return false
-        // A hostile program does not wait before it answers.
-        else await clock.wait(checkPauseMs, closing.signal)
-      }
-    } catch (error) {
-      if (closing.signal.aborted || error instanceof Stale) throw error
-      const isFinalFault = error instanceof LinkFault
-      if (!isFinalFault && ageMs(attempt.updated_at) < limitMs) throw error
-      const output = isFinalFault ? 'The check could not be started.' : 'The agent did not answer.'
-      result = { exit_code: null, timed_out: !isFinalFault, output, truncated: false, duration_ms: 0 }
-    }
-    const secrets = await deps.secretsOf(attempt.agent_id ?? '')
-    const mask = result.truncated ? maskEnd : maskText
-    const masked = { ...result, output: mask(result.output, secrets) }
-    await moveAttempt(set, attempt, { status: 'done', check_result: JSON.stringify(masked) })
+    const result = await checkAttempt(deps, set, attempt, {
+      isWorking: () => isWorking(attempt),
+      signal: closing.signal,
+    })
+    if (result === null) return false
+    await moveAttempt(set, attempt, { status: 'done', check_result: JSON.stringify(result) })
     return true
   }
 
@@ -388,9 +352,9 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   /** Removes the forks of attempts that have ended; the set is done when none is left. */
   async function settleForks(set: SetRow): Promise<boolean> {
     const attempts = await store.attempts([set.id])
-    const areGone = await removeForks(set.id, attempts)
+    const areGone = await removal.removeEnded(set.id, attempts)
     if (!areGone || !attempts.every(({ status }) => isEnded(status))) return false
-    await dropBase(set)
+    await removal.dropBase(set)
     const candidates = await candidatesOf(set)
     if (candidates.every(({ hasRecord }) => !hasRecord)) {
       const message = 'No attempt has a workspace that could be kept.'
@@ -443,55 +407,14 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   /** Removes everything but the rows. */
   async function finish(set: SetRow): Promise<boolean> {
     await store.cancelAttempts(set.id, now())
-    if (!(await removeForks(set.id, await store.attempts([set.id])))) return false
-    await dropBase(set)
+    if (!(await removal.removeEnded(set.id, await store.attempts([set.id])))) return false
+    await removal.dropBase(set)
     await history.attempts.release(set.agent_id, set.id)
     await changeSet(set, { ended_at: now() })
     const lease = held.get(set.id)
     held.delete(set.id)
     if (lease) await deps.leases.release(lease)
     return false
-  }
-
-  /** Returns false while a fork of an ended attempt exists, such as one that is being made. */
-  async function removeForks(setId: string, attempts: readonly AttemptRow[]): Promise<boolean> {
-    const working = new Set(
-      attempts.filter(({ status }) => !isEnded(status)).map(({ agent_name }) => agent_name),
-    )
-    const unneeded = async () =>
-      (await deps.agentRecords.everyRow()).filter(
-        ({ attempt_set_id, name }) => attempt_set_id === setId && !working.has(name),
-      )
-    await Promise.all((await unneeded()).filter(({ state }) => state === 'ready').map(removeFork))
-    return (await unneeded()).length === 0
-  }
-
-  /** Bases removes later what is not removed here. */
-  async function dropBase({ id, base_record_id }: SetRow): Promise<void> {
-    if (base_record_id === null) return
-    await deps.bases.drop(base_record_id).catch((error: unknown) => {
-      log.warn({ err: error, attempt_set: id }, 'the base volume of attempts was not removed')
-    })
-  }
-
-  async function removeFork({ id }: Agent): Promise<void> {
-    await deps.agentManagement.remove(id).catch((error: unknown) => {
-      if (!(error instanceof Fault && error.code === 'agent_not_found')) throw error
-    })
-    // Retention removes what a killed process leaves.
-    await deps.workspaceHistory.removeAll(storeName(id))
-  }
-
-  /** Removes forks without a set, such as those of a deleted source. */
-  async function removeStrays(): Promise<void> {
-    const open = new Set((await store.open()).map(({ id }) => id))
-    for (const agent of await deps.agentRecords.everyRow()) {
-      const { attempt_set_id: setId, state } = agent
-      if (setId === null || state !== 'ready' || open.has(setId)) continue
-      // The row may be newer than the list of sets.
-      const set = await store.find(setId)
-      if (!set || set.ended_at !== null) await removeFork(agent)
-    }
   }
 
   return {
@@ -512,9 +435,9 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       return 'busy'
     },
 
-    removeStrays,
+    removeStrays: removal.removeStrays,
     /** For the forks of a source that was just deleted. */
-    removeStraysSoon: () => begin('strays', () => removeStrays().then(() => false)),
+    removeStraysSoon: () => begin('strays', () => removal.removeStrays().then(() => false)),
 
     /** Resolves when no step is running. */
     async settled(): Promise<void> {
