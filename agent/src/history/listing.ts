@@ -245,10 +245,6 @@ export function parseLine(line: string, isOwners: (uid: number) => boolean): Lis
   }
 }
 
-export function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
-}
-
 /** Path of a line of any kind. */
 export function pathOfLine(line: string): string {
   if (line.startsWith('x ')) return line.slice(line.indexOf(' ', 2) + 1)

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { closeSync, fstatSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
-import { maxRestoredDepth } from '@roost/contracts/link/history'
+import { maxRestoredDepth, parentOf } from '@roost/contracts/link/history'
 import type { RestoreChange, RestoreConflict, RestoreTarget } from '@roost/contracts/link/history-restore'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { type Beneath, readDescriptor } from './beneath.ts'
 import { compareListings } from './compare.ts'
 import type { Index } from './index-file.ts'
-import { encoding, type Listed, type Listing, parentOf, parseLine, pathOfLine } from './listing.ts'
+import { encoding, type Listed, type Listing, parseLine, pathOfLine } from './listing.ts'
 import type { Target } from './restore-target.ts'
 
 /**

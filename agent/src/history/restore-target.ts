@@ -1,7 +1,7 @@
-import type { HistoryEntry } from '@roost/contracts/link/history'
+import { type HistoryEntry, parentOf } from '@roost/contracts/link/history'
 import type { RestoreTarget } from '@roost/contracts/link/history-restore'
 import { LinkFault } from '../link/link.ts'
-import { isPlatformPath, parentOf, type Scope } from './listing.ts'
+import { isPlatformPath, type Scope } from './listing.ts'
 
 /** What the record has at the selected paths, and above them. */
 export type Target = {

@@ -6,6 +6,7 @@ import {
   type LeftOutPath,
   type LeftOutReason,
   maxLeftOutPaths,
+  parentOf,
   type ScannedEntry,
 } from '@roost/contracts/link/history'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
@@ -22,7 +23,6 @@ import {
   listParts,
   listSteadyFolders,
   markDoubtful,
-  parentOf,
   parseLine,
   pathOfLine,
 } from './listing.ts'

@@ -117,3 +117,8 @@ export type HistoryPart = { at: number; data_base64: string; state: 'more' | 'en
 export type HistoryCommit = { t: 'history.commit'; handle: string; record: string }
 /** Unknown handles are ignored. */
 export type HistoryClose = { t: 'history.close'; handle: string }
+
+/** The folder of a path in a workspace; empty at its top. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}

@@ -1,3 +1,4 @@
+import { parentOf } from '@roost/contracts/link/history'
 import { archiveEnd, paddingOf, writeWhiteout } from '../../kit/tar.ts'
 import { archiveRoot } from '../../ports/containers/port.ts'
 import type { RecordId, StoredEntry, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
@@ -81,5 +82,3 @@ export async function* archiveOfDifference(
   }
   yield archiveEnd
 }
-
-const parentOf = (path: string) => path.slice(0, Math.max(path.lastIndexOf('/'), 0))

@@ -1,7 +1,7 @@
 import { type ForkAgent, forkAgent } from '@roost/contracts/agents/forks'
 import { agentRoute, answer, type Route } from '../../http/route.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { requireRecord } from '../history/index.ts'
+import { requestedRecord } from '../history/index.ts'
 import { createOnce, type OnceDeps } from '../management/index.ts'
 import { type AgentRecords, requireAgent } from '../records/index.ts'
 import type { ForkRequest } from './request.ts'
@@ -18,7 +18,7 @@ export function forkRoutes({
   async function requestOf(agentId: string, body: ForkAgent): Promise<ForkRequest> {
     const { record, run, side, ...request } = body
     if (record === undefined && run === undefined) return { ...request, from: { type: 'now' } }
-    const { id } = await requireRecord(db, agentId, { record, run, side })
+    const { id } = await requestedRecord(db, agentId, { record, run, side })
     return { ...request, from: { type: 'record', id } }
   }
 

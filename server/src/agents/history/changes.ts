@@ -1,4 +1,5 @@
 import type { ChangeSide, WorkspaceChange, WorkspaceChanges } from '@roost/contracts/agents/workspace-history'
+import { parentOf } from '@roost/contracts/link/history'
 import type { Change, StoredEntry, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { isBelow } from './omissions.ts'
 import { isVisible, type ShownPath, shownPath } from './paths.ts'
@@ -52,7 +53,7 @@ export async function listChanges(
       continue
     }
     visible.push(change)
-    parents.add(change.path.slice(0, Math.max(0, change.path.lastIndexOf('/'))))
+    parents.add(parentOf(change.path))
     if (!isFolder(change)) counts[change.change] += 1
   }
   // A folder that came or went with its files adds nothing to them.

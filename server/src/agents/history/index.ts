@@ -17,9 +17,9 @@ export {
   type MergeRequest,
   type RestoreRequest,
   type Restores,
-  requireRecord,
-  restoreRoutes,
-} from './restore-routes.ts'
+  requestedRecord,
+} from './restore-request.ts'
+export { restoreRoutes } from './restore-routes.ts'
 export { restoreStore } from './restore-store.ts'
 export type { FailedRun, RestoreService, RestoresDeps } from './restores.ts'
 export { historyRoutes } from './routes.ts'

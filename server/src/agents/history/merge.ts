@@ -1,3 +1,4 @@
+import { parentOf } from '@roost/contracts/link/history'
 import type { Change, StoredEntry } from '../../ports/workspace-history/port.ts'
 
 /** `paths` to bring to their content; the empty path means everything. `conflicts`: paths that both sides changed. */
@@ -71,8 +72,6 @@ function sidesOf(changes: readonly Change[]): Map<string, Sides> {
   }
   return sides
 }
-
-const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
 
 /** Adds a path and the folders above it. A hostile tree may be deep, so it stops at the first known one. */
 function addUpwards(paths: Set<string>, path: string): void {

@@ -1,4 +1,5 @@
 import { isOwnersAlone, isPortable } from '@roost/contracts/link/credentials'
+import { parentOf } from '@roost/contracts/link/history'
 import type { RecordId, StoredEntry, Walked, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { textOf } from './paths.ts'
 import { storeName } from './rules.ts'
@@ -83,7 +84,7 @@ async function refusedOf(
   const withheld: StoredEntry[] = []
   const inside = new Set<string>()
   for await (const entry of entriesOf(history, source)) {
-    const isInside = inside.has(entry.path.slice(0, Math.max(0, entry.path.lastIndexOf('/'))))
+    const isInside = inside.has(parentOf(entry.path))
     if (!isInside && isTaken(textOf(entry.path))) {
       restCount += 1
       continue
@@ -108,7 +109,6 @@ export async function* entriesOf(
 
 /** True for one of these paths, and for everything in it. */
 export function isBelow(folders: ReadonlySet<string>, path: string): boolean {
-  for (let each = path; each !== ''; each = each.slice(0, Math.max(0, each.lastIndexOf('/'))))
-    if (folders.has(each)) return true
+  for (let each = path; each !== ''; each = parentOf(each)) if (folders.has(each)) return true
   return false
 }

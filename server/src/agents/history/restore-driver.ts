@@ -28,7 +28,7 @@ import {
   RestoreUnsettled,
   restoreEnd,
 } from './restore.ts'
-import type { RestoreRequest } from './restore-routes.ts'
+import type { RestoreRequest } from './restore-request.ts'
 import { restoreStore } from './restore-store.ts'
 import { joinedRules } from './restore-target.ts'
 import { keptPathsOf, leftOutOf, storeName } from './rules.ts'

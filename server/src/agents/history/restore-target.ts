@@ -1,4 +1,4 @@
-import type { HistoryRules } from '@roost/contracts/link/history'
+import { type HistoryRules, parentOf } from '@roost/contracts/link/history'
 import {
   type RestoreTarget,
   restorePageCharacters,
@@ -71,10 +71,6 @@ export function selectionOf(paths: readonly string[]) {
       return selected.has('') || above.has(path)
     },
   }
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
 /** Splits what goes to the agent, so that each message stays small. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { HistoryEntry } from '@roost/contracts/link/history'
+import { type HistoryEntry, parentOf } from '@roost/contracts/link/history'
 import { createFolders, type StoredFolder } from './folders.ts'
 import type { Objects } from './objects.ts'
 import { type Draft, HistoryFull, InvalidTree } from './port.ts'
@@ -14,7 +14,6 @@ import {
   gitModeOf,
   joined,
   nameOf,
-  parentOf,
   quoted,
   quotedPath,
   segmentsOf,

@@ -39,10 +39,6 @@ export function segmentsOf(path: string): string[] {
   return segments
 }
 
-export function parentOf(path: string): string {
-  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
-}
-
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
