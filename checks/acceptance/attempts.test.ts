@@ -70,6 +70,11 @@ test('the CLI tries a task, keeps the best check without asking, and shows the s
   assert.match(await roost('attempts', 'list', agent), /kept 2/)
   assert.match(await roost('attempts', 'show', agent, id), /Undo it: roost history restore/)
   await roost('attempts', 'delete', agent, id)
+  await assert.rejects(roost('task', agent, '[[fail]]', '--attempts', '1'), /No attempt succeeded/)
+  const [failed] = (await platform.request('GET', steps.url)).json.sets
+  await roost('attempts', 'discard', agent, failed.id, '--yes')
+  await steps.until(failed.id, hasEnded)
+  await roost('attempts', 'delete', agent, failed.id)
   await steps.assertNothingLeft()
 })
 

@@ -209,6 +209,8 @@ async function followSet(
   print(found, () => setText(found))
   if (found.status === 'failed') throw new CommandFailed(plainText(found.message ?? 'The attempts failed.'))
   if (mustKeep && found.status !== 'kept') throw new CommandFailed(keepFailure(found))
+  if (!found.attempts.some(({ status }) => status === 'done'))
+    throw new CommandFailed('No attempt succeeded.')
   return 0
 }
 
