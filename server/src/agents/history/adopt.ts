@@ -7,7 +7,7 @@ import { countsOf } from './record.ts'
 import { leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
-import type { HistoryUses } from './use.ts'
+import type { UsageMeter } from './usage.ts'
 
 /** `id` is chosen by the caller, so that a repeated request changes nothing. */
 export type AdoptRequest = {
@@ -31,12 +31,12 @@ export function createAttemptRecords({
   db,
   clock,
   history,
-  uses,
+  usage,
 }: {
   db: Db
   clock: Pick<Clock, 'now'>
   history: WorkspaceHistory
-  uses: HistoryUses
+  usage: UsageMeter
 }): AttemptRecords {
   const store = historyStore(db)
   /** So that several attempts do not exceed the quota together. */
@@ -49,7 +49,7 @@ export function createAttemptRecords({
     if (!record) throw new UnknownRecord(from.recordId)
     const agent = storeName(agentId)
     await history.copy({ agent: storeName(from.agentId), record: record.id }, { agent, record: id })
-    if (!(await uses.isWithinQuota(agentId))) {
+    if (!(await usage.isWithinQuota(agentId))) {
       await history.remove(agent, [id])
       throw new HistoryFull()
     }
@@ -71,7 +71,7 @@ export function createAttemptRecords({
     async release(agentId, setId) {
       const deleted = await db.atomically((tx) => historyStore(tx).releaseSet(setId))
       await history.remove(storeName(agentId), deleted)
-      if (deleted.length > 0) await uses.measure(agentId)
+      if (deleted.length > 0) await usage.measure(agentId)
     },
   }
 }

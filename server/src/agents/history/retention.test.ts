@@ -11,7 +11,7 @@ import { historyAlert, isAbove, keptPathsOf, roomOf, storeName } from './rules.t
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 import { linkWorkspace } from './test/linked-workspace.ts'
-import { createUses } from './use.ts'
+import { createUsageMeter } from './usage.ts'
 
 const size = 100_000
 
@@ -78,7 +78,7 @@ test('the oldest records make room, and pinned ones stay', async () => {
     left.length,
     'the store has the same records as the table',
   )
-  assert.ok((await t.world.history.use(storeName(t.id))) < 8 * size)
+  assert.ok((await t.world.history.usedBytes(storeName(t.id))) < 8 * size)
   assert.deepEqual(t.raised, [])
 })
 
@@ -187,27 +187,27 @@ test('what other processes remove makes room: a full total is measured again, ot
   const clock = createTestClock()
   let size = 90
   let measured = 0
-  const uses = createUses({
+  const usage = createUsageMeter({
     clock,
     totalQuota: 100,
     quotaOf: async () => 0,
     history: {
-      use: async () => 0,
+      usedBytes: async () => 0,
       async size() {
         measured += 1
         return size
       },
     },
   })
-  assert.equal(await uses.room('a'), 10)
-  uses.received('a', 5)
-  assert.equal(await uses.room('a'), 5)
+  assert.equal(await usage.room('a'), 10)
+  usage.received('a', 5)
+  assert.equal(await usage.room('a'), 5)
   assert.equal(measured, 1)
-  uses.received('a', 20)
+  usage.received('a', 20)
   size = 40
-  assert.equal(await uses.room('a'), 60)
+  assert.equal(await usage.room('a'), 60)
   size = 30
-  assert.equal(await uses.room('a'), 60)
+  assert.equal(await usage.room('a'), 60)
   await clock.advance(600)
-  assert.equal(await uses.room('a'), 70)
+  assert.equal(await usage.room('a'), 70)
 })

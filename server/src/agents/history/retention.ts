@@ -7,7 +7,7 @@ import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import type { AgentRecords } from '../records/index.ts'
 import {
   agentIdOf,
-  type HistoryUse,
+  type HistoryUsage,
   historyAlert,
   historyKeepShare,
   historyWarningShare,
@@ -16,25 +16,25 @@ import {
 } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
-import type { HistoryUses } from './use.ts'
+import type { UsageMeter } from './usage.ts'
 
 export type HistoryRetentionDeps = SweepDeps & {
   db: Db
   log: Pick<Log, 'info'>
   alerts: Pick<Alerts, 'raise' | 'clear'>
   history: WorkspaceHistory
-  uses: HistoryUses
+  usage: UsageMeter
   agentRecords: Pick<AgentRecords, 'byId'>
 }
 
-/** Share of the records that is removed before the use is measured again. */
+/** Share of the records that is removed before the usage is measured again. */
 const stepShare = 0.1
 const everySeconds = 600
 const collectSeconds = 3600
 
 /** Keeps the history within its quotas and its retention window, and frees what no record needs. */
 export function createHistoryRetention(deps: HistoryRetentionDeps) {
-  const { db, clock, log, alerts, history, uses, agentRecords } = deps
+  const { db, clock, log, alerts, history, usage, agentRecords } = deps
   const store = historyStore(db)
   /** Stored records without a row, found by the last run: the row of a new record follows its content. */
   let orphans = new Set<string>()
@@ -59,23 +59,23 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     return remove(found.slice(0, Math.ceil(found.length * stepShare)))
   }
 
-  /** Removes the oldest records until there is room. Returns the use that remains. */
-  async function trim(agentId: string, signal?: AbortSignal): Promise<HistoryUse> {
-    let use = await uses.measure(agentId)
-    if (!isAbove(use, historyWarningShare)) return use
+  /** Removes the oldest records until there is room. Returns the usage that remains. */
+  async function trim(agentId: string, signal?: AbortSignal): Promise<HistoryUsage> {
+    let used = await usage.measure(agentId)
+    if (!isAbove(used, historyWarningShare)) return used
     let removed = 0
-    while (isAbove(use, historyKeepShare) && !signal?.aborted) {
+    while (isAbove(used, historyKeepShare) && !signal?.aborted) {
       const count = await removeOldest({ agentId })
       if (count === 0) break
       removed += count
-      use = await uses.measure(agentId)
+      used = await usage.measure(agentId)
     }
     if (removed > 0)
       log.info(
         { agent_id: agentId, removed },
         'old records of a workspace were removed: the quota was almost used up',
       )
-    return use
+    return used
   }
 
   /**
@@ -83,29 +83,29 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
    * nothing is removed.
    */
   async function makeRoom(agentId: string, bytes: number): Promise<boolean> {
-    let use = await uses.measure(agentId)
-    const isFull = () => use.quota_bytes > 0 && use.used_bytes + bytes > use.quota_bytes
+    let used = await usage.measure(agentId)
+    const isFull = () => used.quota_bytes > 0 && used.used_bytes + bytes > used.quota_bytes
     if (!isFull()) return true
     const stored = (await history.records()).filter(({ agent }) => agentIdOf(agent) === agentId)
     const removable = new Set((await store.removable({ agentId })).map(({ id }) => id))
     const lasting = stored.filter(({ record }) => !removable.has(record)).map(({ record }) => record)
-    if ((await uses.measureOf(agentId, lasting)) + bytes > use.quota_bytes) return false
+    if ((await usage.measureOf(agentId, lasting)) + bytes > used.quota_bytes) return false
     let removed = 0
     while (isFull()) {
       const count = await removeOldest({ agentId })
       if (count === 0) return false
       removed += count
-      use = await uses.measure(agentId)
+      used = await usage.measure(agentId)
     }
     log.info({ agent_id: agentId, removed }, 'old records of a workspace were removed for a new one')
     return true
   }
 
-  async function updateAlert(agent: { id: string; name: string } | null, use: HistoryUse): Promise<void> {
-    const isHigh = isAbove(use, historyWarningShare)
+  async function updateAlert(agent: { id: string; name: string } | null, used: HistoryUsage): Promise<void> {
+    const isHigh = isAbove(used, historyWarningShare)
     await db.atomically((tx) =>
       isHigh
-        ? alerts.raise(tx, historyAlert(agent, use))
+        ? alerts.raise(tx, historyAlert(agent, used))
         : alerts.clear(tx, agent?.id ?? null, 'history_quota'),
     )
   }
@@ -119,38 +119,38 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
   }
 
   /** All stores share the alert about all agents, so each withdraws only what it may have raised. */
-  async function updateTotalAlert(use: HistoryUse): Promise<void> {
+  async function updateTotalAlert(used: HistoryUsage): Promise<void> {
     const at = clock.now().getTime()
-    const isHigh = isAbove(use, historyWarningShare)
+    const isHigh = isAbove(used, historyWarningShare)
     // After a long pause, another process may have raised it for this store.
     const isUnknown = lastPass === null || at - lastPass.at > 1500 * everySeconds
     const mayBeRaised = isUnknown || lastPass?.isHigh === true
     lastPass = { at, isHigh }
-    if (isHigh || mayBeRaised) await updateAlert(null, use)
+    if (isHigh || mayBeRaised) await updateAlert(null, used)
   }
 
   async function keepQuotas(signal: AbortSignal): Promise<void> {
     const stored = await history.records()
     for (const agentId of new Set(stored.map(({ agent }) => agentIdOf(agent)))) {
       if (signal.aborted) return
-      const use = await trim(agentId, signal)
+      const used = await trim(agentId, signal)
       const agent = await agentRecords.byId(agentId)
-      if (agent && (await hasLatest(agentId))) await updateAlert(agent, use)
+      if (agent && (await hasLatest(agentId))) await updateAlert(agent, used)
     }
-    let use = await uses.measureAll()
+    let used = await usage.measureAll()
     // Garbage is collected first, so that it does not cause the removal of records.
-    if (isAbove(use, historyWarningShare) && (await history.isCollectDue())) {
+    if (isAbove(used, historyWarningShare) && (await history.isCollectDue())) {
       await history.collect()
-      use = await uses.measureAll()
+      used = await usage.measureAll()
     }
-    if (isAbove(use, historyWarningShare)) {
-      while (isAbove(use, historyKeepShare) && !signal.aborted) {
+    if (isAbove(used, historyWarningShare)) {
+      while (isAbove(used, historyKeepShare) && !signal.aborted) {
         if ((await removeOldest({})) === 0) break
         await history.collect()
-        use = await uses.measureAll()
+        used = await usage.measureAll()
       }
     }
-    await updateTotalAlert(use)
+    await updateTotalAlert(used)
   }
 
   /** Removes what deleted agents and killed processes left in the store. */

@@ -5,7 +5,7 @@ import type { RecordRow } from './tables.ts'
 
 /** Share of a quota from which an alert is raised. */
 export const historyWarningShare = 0.8
-/** Retention removes records until the use is below this share of the quota. */
+/** Retention removes records until the usage is below this share of the quota. */
 export const historyKeepShare = 0.75
 
 /** The agent's name in the store, which allows small letters, digits and dashes only. */
@@ -35,21 +35,21 @@ export function keptPathsOf(record: RecordRow): string[] {
   return isComplete ? named.map(({ path }) => path) : ['']
 }
 
-export type HistoryUse = { used_bytes: number; quota_bytes: number }
+export type HistoryUsage = { used_bytes: number; quota_bytes: number }
 
 /** False for an unlimited quota. */
-export function isAbove({ used_bytes, quota_bytes }: HistoryUse, share: number): boolean {
+export function isAbove({ used_bytes, quota_bytes }: HistoryUsage, share: number): boolean {
   return quota_bytes > 0 && used_bytes >= quota_bytes * share
 }
 
 /** Bytes that one more record may have. */
-export function roomOf({ used_bytes, quota_bytes }: HistoryUse): number {
+export function roomOf({ used_bytes, quota_bytes }: HistoryUsage): number {
   return quota_bytes === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, quota_bytes - used_bytes)
 }
 
 /** `agent` is null for the installation's quota. */
-export function historyAlert(agent: { id: string; name: string } | null, use: HistoryUse): PlatformAlert {
-  const amount = `${bytesText(use.used_bytes)} of ${bytesText(use.quota_bytes)}`
+export function historyAlert(agent: { id: string; name: string } | null, used: HistoryUsage): PlatformAlert {
+  const amount = `${bytesText(used.used_bytes)} of ${bytesText(used.quota_bytes)}`
   return {
     agentId: agent?.id ?? null,
     kind: 'history_quota',
@@ -59,6 +59,6 @@ export function historyAlert(agent: { id: string; name: string } | null, use: Hi
       : `The workspace history of all agents is almost full: ${amount}`,
     question:
       'Old records were removed. Those that remain are pinned, the latest, or needed by attempts. When the quota is full, runs still work, but their changes are not recorded. Unpin records, keep or discard attempts, leave out large files, or raise the quota.',
-    context: { ...use },
+    context: { ...used },
   }
 }

@@ -14,9 +14,9 @@ import { createRestores, type RestoreService, type RestoresDeps } from './restor
 import { createHistoryRetention, type HistoryRetentionDeps } from './retention.ts'
 import { historyStore } from './store.ts'
 import type { HistorySettingsRow, RecordRow } from './tables.ts'
-import { createUses } from './use.ts'
+import { createUsageMeter } from './usage.ts'
 
-export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'uses' | 'log'> &
+export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'usage' | 'log'> &
   Omit<RestoresDeps, 'log' | 'rulesOf' | 'inTurn' | 'makeRoom'> & {
     clock: Clock
     log: Parameters<typeof createAroundRuns>[0]['log'] & HistoryRetentionDeps['log'] & RestoresDeps['log']
@@ -61,20 +61,20 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
 
   const isOn = async (agentId: string) => (await settings(agentId)).isOn
 
-  const uses = createUses({
+  const usage = createUsageMeter({
     ...{ history, clock },
     quotaOf: async (agentId) => (await settings(agentId)).quotaBytes ?? quotas.agent,
     totalQuota: quotas.total,
   })
-  const { trim, makeRoom, loops } = createHistoryRetention({ ...deps, uses })
+  const { trim, makeRoom, loops } = createHistoryRetention({ ...deps, usage })
   const rulesOf = async (agentId: string) => (await settings(agentId)).rules
   const { make, inTurn } = createMakeRecord({
     ...{ db, clock, link, history },
     turns: createRecordTurns(deps),
     rulesOf,
-    roomOf: uses.room,
-    received: uses.received,
-    isWithinQuota: uses.isWithinQuota,
+    roomOf: usage.room,
+    received: usage.received,
+    isWithinQuota: usage.isWithinQuota,
     makeRoom,
   })
 
@@ -101,7 +101,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     },
     restores,
     make,
-    attempts: createAttemptRecords({ db, clock, history, uses }),
+    attempts: createAttemptRecords({ db, clock, history, usage }),
     omissions: createForkOmissions(history),
     fill: (request) => fillWorkspace({ link, history, clock }, request),
     isOn,

@@ -431,10 +431,10 @@ test('retention frees what no record needs, and keeps what another one does', as
   await record(t.store, 'one', 'r1', null, [empty, first])
   await record(t.store, 'one', 'r2', 'r1', [first, second])
   await record(t.store, 'two', 'r1', null, [empty, second])
-  const [used, other] = [await t.store.use('one'), await t.store.use('two')]
+  const [used, other] = [await t.store.usedBytes('one'), await t.store.usedBytes('two')]
   assert.ok(used > 1.8 * other && other > 60_000, `${used} and ${other}`)
   await t.store.remove('one', ['r1', 'unknown'])
-  assert.ok((await t.store.use('one')) < 1.1 * other)
+  assert.ok((await t.store.usedBytes('one')) < 1.1 * other)
   const before = sizeOf(t.repository)
   await t.store.collect()
   assert.ok(before - sizeOf(t.repository) > 60_000)
@@ -444,7 +444,7 @@ test('retention frees what no record needs, and keeps what another one does', as
   ] as const)
     assert.deepEqual(sorted(await readBack(t.store, agent, id)), sorted(second))
   assert.equal(await t.store.list({ agent: 'one', record: 'r1' }, ''), null)
-  assert.equal(await t.store.use('none'), 0)
+  assert.equal(await t.store.usedBytes('none'), 0)
 })
 
 test('a collection waits for drafts, whose base may be removed meanwhile', async () => {

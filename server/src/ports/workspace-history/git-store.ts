@@ -190,7 +190,7 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       return differencesOf(objects, before, after)
     },
 
-    async use(agent, records) {
+    async usedBytes(agent, records) {
       const valid = records?.filter((record) => idForm.test(record))
       if (!idForm.test(agent) || valid?.length === 0) return 0
       const refs = valid ? ['--ignore-missing', '--stdin'] : [`--glob=refs/records/${agent}/*`]

@@ -26,7 +26,7 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     },
     entries: async (record, paths) => (await store()).entries(record, paths),
     changes: async (from, to) => (await store()).changes(from, to),
-    use: async (agent, records) => (await store()).use(agent, records),
+    usedBytes: async (agent, records) => (await store()).usedBytes(agent, records),
     size: async () => (await store()).size(),
     copy: async (from, to) => (await store()).copy(from, to),
     records: async () => (await store()).records(),

@@ -46,7 +46,7 @@ export type WorkspaceHistory = {
    * Bytes on disk of everything that the agent's records need, or these of them. Content shared with other agents counts
    * too.
    */
-  use(agent: string, records?: readonly string[]): Promise<number>
+  usedBytes(agent: string, records?: readonly string[]): Promise<number>
   /** Bytes on disk of the whole store. */
   size(): Promise<number>
   /**

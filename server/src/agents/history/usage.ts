@@ -1,25 +1,25 @@
 import type { Clock } from '../../kit/clock.ts'
 import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
-import { type HistoryUse, roomOf, storeName } from './rules.ts'
+import { type HistoryUsage, roomOf, storeName } from './rules.ts'
 
 /**
  * What the history occupies in this process's store. Measured, and counted up between two measurements, without what
  * other processes store and remove.
  */
-export type HistoryUses = {
+export type UsageMeter = {
   /** Bytes that the agent's next record may have. */
   room(agentId: string): Promise<number>
   received(agentId: string, bytes: number): void
-  measure(agentId: string): Promise<HistoryUse>
+  measure(agentId: string): Promise<HistoryUsage>
   /** Measures it. */
   isWithinQuota(agentId: string): Promise<boolean>
-  measureAll(): Promise<HistoryUse>
+  measureAll(): Promise<HistoryUsage>
   /** Bytes that these records of the agent need. */
   measureOf(agentId: string, records: readonly string[]): Promise<number>
 }
 
-export type HistoryUsesDeps = {
-  history: Pick<WorkspaceHistory, 'use' | 'size'>
+export type UsageMeterDeps = {
+  history: Pick<WorkspaceHistory, 'usedBytes' | 'size'>
   clock: Pick<Clock, 'now'>
   quotaOf(agentId: string): Promise<number>
   /** Quota of all agents together; 0 means unlimited. */
@@ -28,17 +28,17 @@ export type HistoryUsesDeps = {
 
 const totalMs = 10 * 60_000
 
-export function createUses({ history, clock, quotaOf, totalQuota }: HistoryUsesDeps): HistoryUses {
+export function createUsageMeter({ history, clock, quotaOf, totalQuota }: UsageMeterDeps): UsageMeter {
   const used = new Map<string, number>()
   let total: { bytes: number; until: number } | null = null
 
-  async function measure(agentId: string): Promise<HistoryUse> {
-    const bytes = await history.use(storeName(agentId))
+  async function measure(agentId: string): Promise<HistoryUsage> {
+    const bytes = await history.usedBytes(storeName(agentId))
     used.set(agentId, bytes)
     return { used_bytes: bytes, quota_bytes: await quotaOf(agentId) }
   }
 
-  async function measureAll(): Promise<HistoryUse> {
+  async function measureAll(): Promise<HistoryUsage> {
     const bytes = await history.size()
     total = { bytes, until: clock.now().getTime() + totalMs }
     return { used_bytes: bytes, quota_bytes: totalQuota }
@@ -70,6 +70,6 @@ export function createUses({ history, clock, quotaOf, totalQuota }: HistoryUsesD
       return quota_bytes === 0 || used_bytes <= quota_bytes
     },
     measureAll,
-    measureOf: (agentId, records) => history.use(storeName(agentId), records),
+    measureOf: (agentId, records) => history.usedBytes(storeName(agentId), records),
   }
 }
