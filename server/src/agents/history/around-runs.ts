@@ -31,7 +31,7 @@ export type AroundRunsDeps = {
   link: Pick<AgentLink, 'wake'>
   isOn(agentId: string): Promise<boolean>
   make(agentId: string, request: RecordRequest): Promise<MadeRecord>
-  /** The quota was reached; older records may be removed. */
+  /** A run was not recorded because of a quota. */
   full(agentId: string): void
   made(result: 'new' | 'unchanged' | RunRecordReason | 'link_lost', seconds: number): void
   /** The workspace is as in this record, which may be an earlier one. */
@@ -119,8 +119,8 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
         { err: error, agent_id: agentId, reason: failed },
         'a workspace was not recorded',
       )
-      if (failed === 'quota_full') deps.full(agentId)
       await fail(agentId, ids, failed)
+      if (failed === 'quota_full') deps.full(agentId)
     }
   }
 

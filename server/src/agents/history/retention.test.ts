@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
+import { insertRunRecords } from '../../test/history.ts'
 import { openAgents } from '../test/world.ts'
 import { historyAlert, isAbove, keptPathsOf, roomOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
@@ -152,6 +153,21 @@ test('a record that does not fit removes old ones, but not if it never fits', as
   assert.deepEqual(await t.numbers(), [2, 3, 4])
   await assert.rejects(record(3 * size), { name: 'HistoryFull' })
   assert.deepEqual(await t.numbers(), [2, 3, 4])
+})
+
+test('an alert says that the last run was not recorded for lack of room, until one is', async () => {
+  await using t = await openWorld(100 * size)
+  const { id } = await t.record()
+  const run = { agent_id: t.id, before_id: id, outcome: 'failed' as const, reason: 'quota_full' as const }
+  await insertRunRecords(t.world.db, { ...run, execution_id: 'one', started_at: '2026-01-01T00:00:00.000Z' })
+  await t.loop('agents.history-quota')
+  assert.match(t.raised[0]?.title ?? '', /^The history of "ada" has no room for the last run/)
+  await insertRunRecords(t.world.db, {
+    ...{ ...run, outcome: 'recorded', reason: null },
+    ...{ execution_id: 'two', started_at: '2026-01-01T00:01:00.000Z' },
+  })
+  await t.loop('agents.history-quota')
+  assert.ok(t.cleared.some(({ agentId, kind }) => agentId === t.id && kind === 'history_quota'))
 })
 
 test('a restore deletes nothing that its record may have left out', () => {

@@ -101,13 +101,24 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     return true
   }
 
-  async function updateAlert(agent: { id: string; name: string } | null, used: HistoryUsage): Promise<void> {
-    const isHigh = isAbove(used, historyWarningShare)
+  /** `isRefused`: the last run needed more than is left. */
+  async function updateAlert(
+    agent: { id: string; name: string } | null,
+    used: HistoryUsage,
+    isRefused = false,
+  ): Promise<void> {
     await db.atomically((tx) =>
-      isHigh
-        ? alerts.raise(tx, historyAlert(agent, used))
+      isRefused || isAbove(used, historyWarningShare)
+        ? alerts.raise(tx, historyAlert(agent, used, isRefused))
         : alerts.clear(tx, agent?.id ?? null, 'history_quota'),
     )
+  }
+
+  /** A run was not recorded because of a quota. */
+  async function refused(agentId: string): Promise<void> {
+    const used = await trim(agentId)
+    const agent = await agentRecords.byId(agentId)
+    if (agent) await updateAlert(agent, used, true)
   }
 
   /** Of the stores that have records of an agent, the one with the latest record decides about its alert. */
@@ -135,7 +146,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       if (signal.aborted) return
       const used = await trim(agentId, signal)
       const agent = await agentRecords.byId(agentId)
-      if (agent && (await hasLatest(agentId))) await updateAlert(agent, used)
+      if (agent && (await hasLatest(agentId))) await updateAlert(agent, used, await store.isRefused(agentId))
     }
     let used = await usage.measureAll()
     // Garbage is collected first, so that it does not cause the removal of records.
@@ -202,5 +213,5 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       },
     },
   ]
-  return { trim, makeRoom, loops }
+  return { trim, makeRoom, refused, loops }
 }

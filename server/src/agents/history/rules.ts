@@ -47,15 +47,19 @@ export function roomOf({ used_bytes, quota_bytes }: HistoryUsage): number {
   return quota_bytes === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, quota_bytes - used_bytes)
 }
 
-/** `agent` is null for the installation's quota. */
-export function historyAlert(agent: { id: string; name: string } | null, used: HistoryUsage): PlatformAlert {
+/** `agent` is null for the installation's quota. `isRefused`: the last run needed more than is left. */
+export function historyAlert(
+  agent: { id: string; name: string } | null,
+  used: HistoryUsage,
+  isRefused = false,
+): PlatformAlert {
   const amount = `${bytesText(used.used_bytes)} of ${bytesText(used.quota_bytes)}`
   return {
     agentId: agent?.id ?? null,
     kind: 'history_quota',
     priority: 'medium',
     title: agent
-      ? `The history of "${agent.name}" is almost full: ${amount}`
+      ? `The history of "${agent.name}" ${isRefused ? 'has no room for the last run' : 'is almost full'}: ${amount}`
       : `The workspace history of all agents is almost full: ${amount}`,
     question:
       'Old records were removed. Those that remain are pinned, the latest, or needed by attempts. When the quota is full, runs still work, but their changes are not recorded. Unpin records, keep or discard attempts, leave out large files, or raise the quota.',

@@ -66,7 +66,7 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     quotaOf: async (agentId) => (await settings(agentId)).quotaBytes ?? quotas.agent,
     totalQuota: quotas.total,
   })
-  const { trim, makeRoom, loops } = createHistoryRetention({ ...deps, usage })
+  const { trim, makeRoom, refused, loops } = createHistoryRetention({ ...deps, usage })
   const rulesOf = async (agentId: string) => (await settings(agentId)).rules
   const { make, inTurn } = createMakeRecord({
     ...{ db, clock, link, history },
@@ -83,8 +83,8 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
     ...{ db, clock, log, link, make },
     ...{ isOn, recorded: deps.recorded },
     full(agentId) {
-      trim(agentId).catch((error: unknown) =>
-        log.warn({ err: error, agent_id: agentId }, 'old records of a workspace could not be removed'),
+      refused(agentId).catch((error: unknown) =>
+        log.warn({ err: error, agent_id: agentId }, 'the alert about a full history could not be raised'),
       )
     },
     made(result, seconds) {

@@ -201,6 +201,13 @@ export function historyStore(executor: Executor) {
       return query.where('execution_id', 'in', [...executionIds]).execute()
     },
 
+    /** Whether the agent's last recorded run failed because of a quota. */
+    async isRefused(agentId: string): Promise<boolean> {
+      const query = db.selectFrom('run_workspace_records').select('reason').where('agent_id', '=', agentId)
+      const ended = query.where('outcome', 'in', ['recorded', 'failed']).orderBy('started_at', 'desc')
+      return (await ended.limit(1).executeTakeFirst())?.reason === 'quota_full'
+    },
+
     /** Runs of an agent whose records are not complete, in the order of their start. */
     openRuns: (agentId: string): Promise<RunRecordsRow[]> =>
       db
