@@ -147,13 +147,15 @@ export async function tryTask(context: CommandContext, name: string, message: st
   if (text('model') !== undefined) throw new UsageError('Use --attempts RUNTIME:MODEL instead of --model.')
   if (text('idempotency-key') !== undefined)
     throw new UsageError('--idempotency-key cannot be used with --attempts.')
+  if (repeats > 1 && integer('repeats') !== undefined)
+    throw new UsageError('--repeats needs variants in --attempts, not a number.')
   const command = text('check')
   const maxCost = text('max-cost')
   const checkSeconds = integer('check-timeout')
   const body = {
     messages: [message, ...[values.also ?? []].flat().map(String)],
     variants,
-    repeats: integer('repeats') ?? repeats,
+    repeats: repeats > 1 ? repeats : (integer('repeats') ?? 1),
     ...(maxCost === undefined ? {} : { max_cost_usd: Number(maxCost) }),
     ...(command === undefined ? {} : { check: command }),
     ...(checkSeconds === undefined ? {} : { check_timeout_seconds: checkSeconds }),

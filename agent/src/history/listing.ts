@@ -1,5 +1,11 @@
 import { spawn } from 'node:child_process'
-import type { HistoryEntry, HistoryRules, LeftOutReason } from '@roost/contracts/link/history'
+import {
+  type HistoryEntry,
+  type HistoryRules,
+  type LeftOutReason,
+  platformPaths,
+  stagePrefix,
+} from '@roost/contracts/link/history'
 import { LinkFault } from '../link/link.ts'
 import type { Identities } from '../processes/identity.ts'
 
@@ -28,13 +34,6 @@ export type Scope = { whole: ReadonlySet<string>; above: ReadonlySet<string> }
 
 export const encoding = 'latin1'
 
-/**
- * Belongs to the installation, or is a volume of its own, which an engine may keep on the same device; never recorded,
- * and never touched by a restore.
- */
-const platformPaths = ['.roost', '.roost-initialized', '.ssh', 'shared-in', 'shared-out']
-/** Start of the name of a restore's folder at the top of the workspace. */
-export const stagePrefix = '.roost-restore-'
 /** About 600,000 entries. */
 const maxListingBytes = 64 * 1024 * 1024
 const limitMs = 10 * 60_000
@@ -251,12 +250,6 @@ export function pathOfLine(line: string): string {
   let at = -1
   for (let field = 0; field < 7; field += 1) at = line.indexOf(' ', at + 1)
   return line.slice(at + 1)
-}
-
-/** True for a path that is never part of a record, and for everything in it. */
-export function isPlatformPath(path: string): boolean {
-  if (path.startsWith(stagePrefix)) return true
-  return platformPaths.some((each) => path === each || path.startsWith(`${each}/`))
 }
 
 /** The content of this line may differ from what was recorded, so its kind becomes a capital: no new line equals it. */

@@ -19,13 +19,14 @@ import {
   unlinkSync,
   write as writeWithCallback,
 } from 'node:fs'
+import { stagePrefix } from '@roost/contracts/link/history'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { createPauses } from '../kit/pauses.ts'
 import { LinkFault } from '../link/link.ts'
 import { type Identities, programId } from '../processes/identity.ts'
 import { type Beneath, beneathOf, readDescriptor } from './beneath.ts'
-import { encoding, stagePrefix } from './listing.ts'
+import { encoding } from './listing.ts'
 import { type Item, isFinishedLater, type Placed } from './restore-plan.ts'
 
 /**

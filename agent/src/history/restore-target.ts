@@ -1,7 +1,7 @@
-import { type HistoryEntry, parentOf } from '@roost/contracts/link/history'
+import { type HistoryEntry, isPlatformPath, parentOf } from '@roost/contracts/link/history'
 import type { RestoreTarget } from '@roost/contracts/link/history-restore'
 import { LinkFault } from '../link/link.ts'
-import { isPlatformPath, type Scope } from './listing.ts'
+import type { Scope } from './listing.ts'
 
 /** What the record has at the selected paths, and above them. */
 export type Target = {

@@ -122,3 +122,23 @@ export type HistoryClose = { t: 'history.close'; handle: string }
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
+
+/**
+ * Belongs to the installation, or is a volume of its own, which an engine may keep on the same device; never recorded,
+ * and never touched by a restore.
+ */
+export const platformPaths: readonly string[] = [
+  '.roost',
+  '.roost-initialized',
+  '.ssh',
+  'shared-in',
+  'shared-out',
+]
+/** Start of the name of a restore's folder at the top of the workspace. */
+export const stagePrefix = '.roost-restore-'
+
+/** True for a path that is never part of a record, and for everything in it. */
+export function isPlatformPath(path: string): boolean {
+  if (path.startsWith(stagePrefix)) return true
+  return platformPaths.some((each) => path === each || path.startsWith(`${each}/`))
+}

@@ -39,6 +39,8 @@ forEachDialect((_, open) => {
       [{ run: 'run', side: 'after' }, 'record_not_found'],
       [{ record: record.id, path: '../x' }, 'protected_path'],
       [{ record: record.id, path: '.roost/x' }, 'protected_path'],
+      [{ record: record.id, path: '.ssh' }, 'protected_path'],
+      [{ record: record.id, path: 'shared-in/x' }, 'protected_path'],
       [{ record: record.id, paths: ['x'] }, 'validation_error'],
       [{ record: record.id }, 'agent_busy'],
     ]

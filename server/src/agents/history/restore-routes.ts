@@ -6,11 +6,13 @@ import {
   type RestoreTarget,
   startRestore,
 } from '@roost/contracts/agents/workspace-restore'
+import { isPlatformPath } from '@roost/contracts/link/history'
 import { agentRoute, type Route } from '../../http/route.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { type Change, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
-import { recordPathOf } from './paths.ts'
+import { formatPath } from '../workspace/index.ts'
+import { recordPathOf, textOf } from './paths.ts'
 import { type RestoreRequest, type Restores, requestedRecord } from './restore-request.ts'
 import { keptPathsOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
@@ -27,6 +29,8 @@ export function restoreRoutes({
   async function requestOf(agentId: string, target: RestoreTarget): Promise<RestoreRequest> {
     const record = await requestedRecord(db, agentId, target)
     const path = recordPathOf(target, true)
+    if (isPlatformPath(path))
+      throw new Fault('protected_path', `Records never have "${formatPath(textOf(path))}".`)
     const earlier = path === '' || target.side === 'after' ? null : await earlierPathOf(agentId, target, path)
     return {
       ...{ agentId, record, paths: earlier === null ? [path] : [path, earlier] },
