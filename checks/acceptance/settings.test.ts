@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type Loose, type Platform, startPlatform } from './platform.ts'
-import { answerOf, assertShape, beginTurn, createAgent, docker, isSpawned, untilExecution } from './steps.ts'
+import {
+  answerOf,
+  assertShape,
+  beginTurn,
+  createAgent,
+  docker,
+  isSpawned,
+  stateOf,
+  untilExecution,
+} from './steps.ts'
 
 const name = 'qa-settings'
 let platform: Platform
@@ -204,7 +213,7 @@ describe('effects of the settings', () => {
     const turn = await beginTurn(platform, name, 'hold a slot [[sleep:60]]')
     await untilExecution(platform, name, turn.id, isSpawned)
     const { active_slots, available_slots, slots } = (await get('capacity')).json
-    assert.deepEqual([active_slots, available_slots], [1, 7])
+    assert.deepEqual([active_slots, available_slots], [1, 7], await stateOf(platform, name))
     assert.equal(slots[0].execution_id, turn.id)
     assert.match(slots[0].message_preview, /^hold a slot/)
     await platform.request('POST', `/api/agents/${name}/executions/${turn.id}/terminate`)

@@ -37,7 +37,8 @@ export function AuditTable({ search, window, change, names }: AuditTableProps) {
   }
   const total = log.data?.pages.at(-1)?.total ?? 0
   const more = () => {
-    if (log.hasNextPage && !log.isFetching) void log.fetchNextPage()
+    // Also while the first page is loaded again: the table reports its end only once.
+    if (log.hasNextPage && !log.isFetchingNextPage) void log.fetchNextPage()
   }
   return (
     <DataTable
