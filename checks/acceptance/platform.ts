@@ -344,6 +344,7 @@ export async function eventually<T>(
   ask: () => Promise<T>,
   accept: (value: T) => boolean,
   timeoutMs = 120_000,
+  pauseMs = 100,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
@@ -351,7 +352,7 @@ export async function eventually<T>(
     if (accept(value)) return value
     if (Date.now() > deadline)
       throw new Error(`not reached in ${timeoutMs} ms: ${JSON.stringify(value).slice(0, 2000)}`)
-    await new Promise((done) => setTimeout(done, 100))
+    await new Promise((done) => setTimeout(done, pauseMs))
   }
 }
 
