@@ -17,7 +17,7 @@ export const noChanges: ListedChanges = {
   withheld: 0,
 }
 
-/** Without what only one of the records leaves out, by these names: it neither came nor went. */
+/** Without paths that only one of the records left out: they were neither added nor deleted. */
 export function recordedChanges(
   all: readonly Change[],
   leftOut: { before: readonly string[]; after: readonly string[] },

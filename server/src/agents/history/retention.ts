@@ -79,8 +79,8 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
   }
 
   /**
-   * Removes the agent's oldest records until one more with this many bytes fits. Returns false if it never will; then
-   * nothing is removed.
+   * Removes the agent's oldest records until one more with this many bytes fits. Returns false, and removes nothing, if
+   * it does not even fit beside the records that must stay.
    */
   async function makeRoom(agentId: string, bytes: number): Promise<boolean> {
     let used = await usage.measure(agentId)

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -149,6 +150,26 @@ forEachDialect((_, open) => {
       'attempt',
       'agent',
     ])
+  })
+
+  test('an attempt stays while a path of it could not be written', async () => {
+    await using t = await openWorld()
+    const id = await t.begin()
+    await t.finish(id, 1, { pipe: 'a file', other: 'written' })
+    await t.until(id, ({ status }) => status === 'done')
+    // Records leave it out, so a restore does not replace it.
+    execFileSync('mkfifo', [join(t.home, 'pipe')])
+    t.workspaces.get(t.source.id)?.wrote()
+    const kept = await t.world.request(t.owner.key, 'POST', t.path(id, '/keep'), { attempt: 1 })
+    assert.equal(kept.status, 202, JSON.stringify(kept.json))
+    const set = await t.until(id, ({ status, message }) => status === 'done' && message !== null)
+    assert.match(set.message ?? '', /^One path of the attempt could not be written/)
+    assert.equal(readFileSync(join(t.home, 'other'), 'utf8'), 'written')
+    const record = set.attempts[0]?.record ?? ''
+    assert.notEqual(await historyStore(t.db).record(t.source.id, record), null)
+    // It ends with the set, so a pin would be a promise that is not kept.
+    const pin = `/api/agents/ada/history/records/${record}/pin`
+    assert.equal((await t.world.request(t.owner.key, 'PUT', pin, { pinned: true })).status, 409)
   })
 
   test('the best check is kept without asking, and none if none passed', async () => {

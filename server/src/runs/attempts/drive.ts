@@ -464,7 +464,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
 function messageOf(restore: { state: string; conflict_count: number } | null): string | null {
   if (!restore) return 'The platform stopped before the attempt could be kept.'
   if (restore.state === 'failed') return null
-  return `The attempt was kept except for ${restore.conflict_count} paths that could not be written.`
+  const count = restore.conflict_count
+  return `${count === 1 ? 'One path' : `${count} paths`} of the attempt could not be written, so its records remain.`
 }
 
 /** The platform is to choose, and has not tried yet. */
