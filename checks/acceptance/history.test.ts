@@ -96,7 +96,10 @@ test('runs at the same time share their records and name each other', async () =
   const [one, two] = [await recordsOf(ids[0] ?? ''), await recordsOf(ids[1] ?? '')]
   assert.deepEqual([one.outcome, two.outcome], ['recorded', 'recorded'])
   assert.deepEqual([one.before_id, one.after_id], [two.before_id, two.after_id])
-  assert.deepEqual([JSON.parse(one.overlapped), JSON.parse(two.overlapped)], [[ids[1]], [ids[0]]])
+  for (const [index, id] of ids.entries()) {
+    const { json } = await platform.request('GET', `/api/executions/${id}/changes`)
+    assert.deepEqual([json.overlapping_runs, json.overlapping_count], [[ids[1 - index]], 1])
+  }
   for (const name of ['a', 'b']) {
     assert.equal(await content(one.after_id, `${name}.txt`), `${name}\n`)
     await assert.rejects(content(one.before_id, `${name}.txt`))

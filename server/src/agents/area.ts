@@ -283,7 +283,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const workspace = createWorkspace({ ask })
   const historyReader = createHistoryReader({ db, history: deps.history })
   const historySettings = createHistorySettings({
-    ...{ db, clock },
+    ...{ db, clock, changes: deps.changes },
     canLoseNode: deps.containers.kind === 'kubernetes',
   })
   const avatars = createAvatars(deps)

@@ -66,6 +66,7 @@ import { workspaceBases } from './0100-workspace-bases.ts'
 import { forks } from './0101-forks.ts'
 import { attempts } from './0102-attempts.ts'
 import { formerWorkspaces } from './0103-former-workspaces.ts'
+import { openRunRecords } from './0104-open-run-records.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -138,6 +139,7 @@ const inThisVersion: Migration[] = [
   forks,
   attempts,
   formerWorkspaces,
+  openRunRecords,
 ]
 
 /**

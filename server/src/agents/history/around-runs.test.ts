@@ -79,9 +79,10 @@ forEachDialect((_, open) => {
       async row(id: string) {
         const row = await store.runOf(id)
         assert.ok(row)
-        const { outcome, reason, before_id, after_id, overlapped, overlapped_count } = row
-        assert.equal(JSON.parse(overlapped).length, Math.min(overlapped_count, 20))
-        return { outcome, reason, before: before_id, after: after_id, with: JSON.parse(overlapped).sort() }
+        const { outcome, reason, before_id, after_id } = row
+        const { named, count } = await store.overlapOf(row)
+        assert.equal(named.length, Math.min(count, 20))
+        return { outcome, reason, before: before_id, after: after_id, with: named.sort() }
       },
       [Symbol.asyncDispose]: () => world[Symbol.asyncDispose](),
     }
@@ -132,6 +133,25 @@ forEachDialect((_, open) => {
         ...{ outcome: 'recorded', reason: null, before: 'r1', after: 'r2', with: others },
       })
     }
+  })
+
+  test('many runs without a pause share their records', async () => {
+    await using t = await openWorld()
+    const all = Array.from({ length: 130 }, (_, index) => `run-${index}`)
+    // More than a claim reads at first: of running ones, and then of ended ones.
+    await t.run([], ...all.slice(0, 60))
+    await t.run(all.slice(0, 60), ...all.slice(60, 70))
+    for (const [index, id] of all.slice(70).entries()) await t.run(all.slice(index + 11, index + 70), id)
+    assert.deepEqual(t.reasons, ['before_run'], 'one of them was running all the time')
+    await t.claim([], 1)
+    assert.deepEqual(t.reasons, ['before_run', 'after_run'])
+    const rows = await t.store.runsOf(all)
+    assert.deepEqual(
+      new Set(rows.map((row) => `${row.before_id} ${row.after_id} ${row.overlapped_count}`)),
+      new Set([`r1 r2 ${all.length - 1}`]),
+    )
+    assert.equal((await t.row('run-0')).with.length, 20)
+    assert.ok(rows.every(({ ended_at }) => ended_at !== null))
   })
 
   test('a run that may not write has no records, and shares none', async () => {

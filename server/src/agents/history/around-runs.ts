@@ -5,7 +5,7 @@ import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import { reasonOf } from './faults.ts'
 import type { MadeRecord, RecordRequest } from './record.ts'
-import { historyStore, maxNamedRuns } from './store.ts'
+import { historyStore, type OpenRun } from './store.ts'
 import type { RunRecordsRow } from './tables.ts'
 
 /** Records the workspace before and after runs. Runs that overlap share their records. */
@@ -47,6 +47,8 @@ type Before = { id: string } | { reason: RunRecordReason }
 const claimWaitMs = 10_000
 /** How long a turn waits altogether. */
 const maxTurnWaitMs = 120_000
+/** Open runs that a claim reads; more only if it needs them. */
+const fewRuns = 50
 
 export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
   const { db, clock, log, link } = deps
@@ -59,27 +61,29 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
     agentId: string,
     { running, waiting }: { running: readonly string[]; waiting: number },
   ): Promise<Work | null> {
-    const open = await store.openRuns(agentId)
-    const ended = open.filter(({ execution_id }) => !running.includes(execution_id))
-    await store.endRuns(
-      ended.filter(({ ended_at }) => ended_at === null).map(({ execution_id }) => execution_id),
-      timestamp(clock.now()),
-    )
-    const isBusy = ended.length < open.length
+    const first = await store.openRuns(agentId, fewRuns)
+    const isAll = first.length < fewRuns
+    // Those that have not ended come first.
+    const hasMoreRunning = !isAll && first.every(({ ended_at }) => ended_at === null)
+    const open = hasMoreRunning ? await store.openRuns(agentId) : first
+    const live = idsOf(open.filter(({ ended_at }) => ended_at === null))
+    const ended = live.filter((id) => !running.includes(id))
+    await store.endRuns(ended, timestamp(clock.now()))
+    const isBusy = ended.length < live.length
     if (isBusy || (open.length === 0 && waiting === 0)) return null
-    return works.get(agentId) ?? start(agentId, open)
+    const group = isAll || hasMoreRunning ? open : await store.openRuns(agentId)
+    return works.get(agentId) ?? start(agentId, idsOf(group))
   }
 
-  function start(agentId: string, group: readonly RunRecordsRow[]): Work {
+  function start(agentId: string, ids: readonly string[]): Work {
     const over = new AbortController()
     const work: Work = {
-      kind: group.length > 0 ? 'after_run' : 'before_run',
+      kind: ids.length > 0 ? 'after_run' : 'before_run',
       settled: Promise.resolve(),
       isLate: false,
       isAwaited: false,
     }
     works.set(agentId, work)
-    const ids = group.map(({ execution_id }) => execution_id)
     work.settled = record(agentId, work, ids)
       .catch((error: unknown) =>
         log.warn({ err: error, agent_id: agentId }, 'the outcome of a record could not be stored'),
@@ -167,37 +171,25 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
     async started(agentId, runs) {
       const before = prepared.get(agentId)
       const isOff = !(await deps.isOn(agentId))
-      await db.atomically(async (tx) => {
-        const on = historyStore(tx)
-        const ids = runs.map(({ id }) => id)
-        const found = (await on.openRuns(agentId)).filter(({ execution_id }) => !ids.includes(execution_id))
-        if (isOff)
-          await on.completeRuns(
-            found.map(({ execution_id }) => execution_id),
-            { reason: 'history_off' },
-          )
-        const open = isOff ? [] : found
-        const shared = open[0]
-        const writing = isOff ? [] : runs.filter(({ mayWrite }) => mayWrite).map(({ id }) => id)
-        const others = (id: string) =>
-          [...open.map(({ execution_id }) => execution_id), ...writing].filter((each) => each !== id)
-        for (const { id, mayWrite, isOwners } of runs) {
-          const row = { ...blankRow(agentId, id, timestamp(clock.now())), by_owner: isOwners ? 1 : 0 }
-          if (isOff) await on.beginRun({ ...row, outcome: 'skipped', reason: 'history_off' })
-          else if (!mayWrite) await on.beginRun({ ...row, outcome: 'skipped', reason: 'run_may_not_write' })
-          else
-            await on.beginRun({
-              ...row,
-              ...(shared ? { before_id: shared.before_id, reason: shared.reason } : columnsOf(before)),
-              overlapped: JSON.stringify(others(id).slice(0, maxNamedRuns)),
-              overlapped_count: others(id).length,
-            })
-        }
-        for (const { execution_id } of open) await on.addOverlap(execution_id, writing)
-      })
+      const ids = runs.map(({ id }) => id)
+      if (isOff) {
+        const open = idsOf(await store.openRuns(agentId)).filter((id) => !ids.includes(id))
+        await store.completeRuns(open, { reason: 'history_off' })
+      }
+      const shared = isOff ? null : await store.sharedBefore(agentId, ids)
+      for (const { id, mayWrite, isOwners } of runs) {
+        const row = { ...blankRow(agentId, id, timestamp(clock.now())), by_owner: isOwners ? 1 : 0 }
+        if (isOff) await store.beginRun({ ...row, outcome: 'skipped', reason: 'history_off' })
+        else if (!mayWrite) await store.beginRun({ ...row, outcome: 'skipped', reason: 'run_may_not_write' })
+        else await store.beginRun({ ...row, ...(shared ?? columnsOf(before)) })
+      }
       prepared.delete(agentId)
     },
   }
+}
+
+function idsOf(runs: readonly OpenRun[]): string[] {
+  return runs.map(({ execution_id }) => execution_id)
 }
 
 function columnsOf(before: Before | undefined): Pick<RunRecordsRow, 'before_id' | 'reason'> {

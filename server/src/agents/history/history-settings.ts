@@ -1,5 +1,6 @@
 import type { HistorySettings, HistorySettingsPatch } from '@roost/contracts/agents/workspace-history'
 import { defaultHistoryRules, type HistoryRules, historyRulesFault } from '@roost/contracts/link/history'
+import type { IdentityChanges } from '../../identity/access/index.ts'
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
@@ -14,10 +15,12 @@ export type HistorySettingsService = {
 
 export function createHistorySettings({
   db,
+  changes,
   clock,
   canLoseNode,
 }: {
   db: Db
+  changes: Pick<IdentityChanges, 'announce'>
   clock: Pick<Clock, 'now'>
   /** Whether agents run on nodes that the platform may lose. */
   canLoseNode: boolean
@@ -50,6 +53,7 @@ export function createHistorySettings({
             { reason: 'history_off' },
           )
       })
+      changes.announce({ agent_id: agentId })
       return { ...viewOf(row), can_lose_node: canLoseNode }
     },
   }

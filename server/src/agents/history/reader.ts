@@ -195,6 +195,7 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
       if (!found)
         return { execution_id: executionId, status: 'not_recorded', reason: null, ...none, ...noChanges }
       const { run, before, after } = found
+      const overlap = await store.overlapOf(run)
       const isComplete = run.outcome === 'recorded' && before !== null && after !== null
       return {
         execution_id: executionId,
@@ -202,9 +203,8 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
         reason: run.reason,
         before: before && recordView(before),
         after: after && recordView(after),
-        // Written by this platform.
-        overlapping_runs: JSON.parse(run.overlapped) as string[],
-        overlapping_count: run.overlapped_count,
+        overlapping_runs: overlap.named,
+        overlapping_count: overlap.count,
         ...(isComplete ? await compare(reading, before, after, page) : noChanges),
       }
     },

@@ -191,8 +191,10 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
 
   /** An automatic undo must not discard what others have changed since. */
   async function hasLaterRuns(tx: Tx, { run_id, validation_id }: RestoreRow): Promise<boolean> {
-    const run = run_id === null ? null : await historyStore(tx).runOf(run_id)
-    return run === null || run.overlapped_count > 0 || historyStore(tx).hasLaterRuns(run, validation_id)
+    const on = historyStore(tx)
+    const run = run_id === null ? null : await on.runOf(run_id)
+    if (run === null || (await on.overlapOf(run)).count > 0) return true
+    return on.hasLaterRuns(run, validation_id)
   }
 
   async function work(row: RestoreRow, signal: AbortSignal): Promise<void> {

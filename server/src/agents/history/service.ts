@@ -1,5 +1,7 @@
 import { defaultHistoryRules, type HistoryRules, historyRulesFault } from '@roost/contracts/link/history'
 import type { Loop } from '../../background/loops.ts'
+import type { IdentityChanges } from '../../identity/access/index.ts'
+import { createCache } from '../../kit/cache.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Meters } from '../../kit/platform-meters.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
@@ -25,6 +27,7 @@ export type AgentHistoryDeps = Omit<HistoryRetentionDeps, 'usage' | 'log'> &
     meters: Pick<Meters, 'workspaceRecords' | 'workspaceRecordSeconds'>
     /** Quotas in bytes: of an agent without its own, and of all agents together. 0 means unlimited. */
     quotas: { agent: number; total: number }
+    changes: Pick<IdentityChanges, 'on'>
     /** Before or after a run, the workspace was as in this record, which may be an earlier one. */
     recorded(agentId: string, recordId: string): void
   }
@@ -55,9 +58,19 @@ export function createAgentHistory(deps: AgentHistoryDeps): AgentHistory {
   const { db, clock, log, link, history, meters, quotas } = deps
   const store = historyStore(db)
 
-  async function settings(agentId: string): Promise<Settings> {
-    return settingsOf(await store.settings(agentId))
-  }
+  // Each run needs them several times.
+  const cached = createCache({
+    clock,
+    maxAgeSeconds: 5,
+    maxEntries: 10_000,
+    load: async (agentId) => ({ agentId, ...settingsOf(await store.settings(agentId)) }),
+  })
+  deps.changes.on((change) => {
+    if (change === 'all') cached.clear()
+    else if ('agent_id' in change) cached.forget(({ agentId }) => agentId === change.agent_id)
+  })
+  const settings = async (agentId: string): Promise<Settings> =>
+    (await cached.get(agentId)) ?? settingsOf(null)
 
   const isOn = async (agentId: string) => (await settings(agentId)).isOn
 

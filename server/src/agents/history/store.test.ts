@@ -86,26 +86,35 @@ forEachDialect((_, open) => {
     assert.deepEqual([outcome, before_id, after_id], ['recorded', null, 'a3'])
   })
 
+  test('more runs than a statement may name share a record', async () => {
+    await using t = await openWorld()
+    await t.store.insert(recordOf(t.ada, 'a1'))
+    const ids = Array.from({ length: 2500 }, (_, index) => `run-${index}`)
+    for (const id of ids) await t.store.beginRun(runOf(t.ada, id, { before_id: 'a1' }))
+    await t.store.endRuns(ids, at(1))
+    await t.store.completeRuns(ids, { after: 'a1' })
+    assert.deepEqual(await t.store.openRuns(t.ada), [])
+    const run = await t.store.runOf('run-0')
+    const { named, count } = (run && (await t.store.overlapOf(run))) ?? { named: [], count: 0 }
+    assert.deepEqual([named.length, named.includes('run-0'), count], [maxNamedRuns, false, 2499])
+  })
+
   test('a run is open until its record after it, and incomplete without the one before it', async () => {
     await using t = await openWorld()
     await t.store.insert(recordOf(t.ada, 'a1'))
     await t.store.beginRun(runOf(t.ada, 'one', { before_id: 'a1' }))
     await t.store.beginRun(runOf(t.ada, 'two', { reason: 'agent_timeout', started_at: at(1) }))
-    await t.store.addOverlap('one', ['two'])
-    await t.store.addOverlap(
-      'two',
-      Array.from({ length: 50 }, (_, index) => `run-${index}`),
-    )
-    const open = await t.store.openRuns(t.ada)
-    assert.deepEqual(
-      open.map(({ execution_id, overlapped_count }) => [execution_id, overlapped_count]),
-      [
-        ['one', 1],
-        ['two', 50],
-      ],
-    )
-    assert.equal(JSON.parse(open[1]?.overlapped ?? '').length, maxNamedRuns)
+    const open = async (limit?: number) =>
+      (await t.store.openRuns(t.ada, limit)).map(({ execution_id }) => execution_id)
+    const overlap = async (id: string) => {
+      const run = await t.store.runOf(id)
+      return run && t.store.overlapOf(run)
+    }
+    assert.deepEqual(await overlap('one'), { named: ['two'], count: 1 })
     for (const minute of [2, 3]) await t.store.endRuns(['one'], at(minute))
+    assert.deepEqual([await open(), await open(1)], [['two', 'one'], ['two']], 'running ones come first')
+    assert.equal((await t.store.sharedBefore(t.ada, ['two']))?.before_id, 'a1')
+    assert.equal(await t.store.sharedBefore(t.ada, ['one', 'two']), null)
     await t.store.completeRuns(['one', 'two'], { after: 'a1' })
     const rows = await t.store.runsOf(['one', 'two', 'none'])
     assert.deepEqual(
@@ -117,6 +126,7 @@ forEachDialect((_, open) => {
         ['two', 'failed', 'agent_timeout', null],
       ],
     )
+    assert.deepEqual(await overlap('two'), { named: ['one'], count: 1 })
     await t.store.completeRuns(['one'], { reason: 'store_fault' })
     assert.equal((await t.store.runOf('one'))?.outcome, 'recorded', 'a complete run stays as it is')
     await t.store.removeRuns(['one'])

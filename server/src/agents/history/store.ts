@@ -7,10 +7,15 @@ import type { HistorySettingsRow, HistoryTables, RecordRow, RunRecordsRow } from
 /** Position in an agent's records, newest first. */
 export type RecordsPage = { before: number | null; limit: number }
 
+export type OpenRun = Pick<RunRecordsRow, 'execution_id' | 'ended_at'>
+
 export type Removable = { agentId?: string; before?: string }
 
 /** Runs named in the record of a run; more are counted. */
 export const maxNamedRuns = 20
+
+/** Databases limit the parameters of a statement. */
+const idsPerStatement = 1000
 
 /** All SQL about records of workspaces. */
 export function historyStore(executor: Executor) {
@@ -65,6 +70,22 @@ export function historyStore(executor: Executor) {
   async function runOf(executionId: string): Promise<RunRecordsRow | null> {
     const query = db.selectFrom('run_workspace_records').selectAll()
     return (await query.where('execution_id', '=', executionId).executeTakeFirst()) ?? null
+  }
+
+  /**
+   * Runs of an agent whose records are not complete: the running ones first, then the latest to end. An agent that is
+   * busy without a pause has thousands.
+   */
+  function openRuns(agentId: string, limit?: number): Promise<OpenRun[]> {
+    return db
+      .selectFrom('run_workspace_records')
+      .select(['execution_id', 'ended_at'])
+      .where('agent_id', '=', agentId)
+      .where('outcome', '=', 'recording')
+      .orderBy('ended_at', (order) => order.desc().nullsFirst())
+      .orderBy('execution_id')
+      .$if(limit !== undefined, (q) => q.limit(limit ?? 0))
+      .execute()
   }
 
   return {
@@ -208,16 +229,37 @@ export function historyStore(executor: Executor) {
       return (await ended.limit(1).executeTakeFirst())?.reason === 'quota_full'
     },
 
-    /** Runs of an agent whose records are not complete, in the order of their start. */
-    openRuns: (agentId: string): Promise<RunRecordsRow[]> =>
-      db
+    openRuns,
+
+    /** The record before the open runs, which a run that starts meanwhile shares; null without open runs. */
+    async sharedBefore(
+      agentId: string,
+      except: readonly string[],
+    ): Promise<Pick<RunRecordsRow, 'before_id' | 'reason'> | null> {
+      const found = await db
         .selectFrom('run_workspace_records')
-        .selectAll()
+        .select(['before_id', 'reason'])
         .where('agent_id', '=', agentId)
         .where('outcome', '=', 'recording')
-        .orderBy('started_at')
-        .orderBy('execution_id')
-        .execute(),
+        .where('execution_id', 'not in', [...except])
+        .limit(1)
+        .executeTakeFirst()
+      return found ?? null
+    },
+
+    /** The other runs with the same records; at most `maxNamedRuns` of them are named. */
+    async overlapOf(run: RunRecordsRow): Promise<{ named: string[]; count: number }> {
+      const isOpen = run.outcome === 'recording'
+      const ids = isOpen
+        ? (await openRuns(run.agent_id)).map(({ execution_id }) => execution_id)
+        : // Written by this platform.
+          (JSON.parse(run.overlapped) as string[])
+      const others = ids.filter((id) => id !== run.execution_id)
+      return {
+        named: others.slice(0, maxNamedRuns),
+        count: isOpen ? others.length : run.overlapped_count,
+      }
+    },
 
     /** Whether another run than these may have written since this one began. */
     async hasLaterRuns(
@@ -246,50 +288,42 @@ export function historyStore(executor: Executor) {
         .execute()
     },
 
-    /** Adds runs that work at the same time. */
-    async addOverlap(executionId: string, others: readonly string[]): Promise<void> {
-      const row = await runOf(executionId)
-      if (!row || others.length === 0) return
-      const named = JSON.parse(row.overlapped) as string[]
-      await db
-        .updateTable('run_workspace_records')
-        .set({
-          overlapped: JSON.stringify([...named, ...others].slice(0, maxNamedRuns)),
-          overlapped_count: row.overlapped_count + others.length,
-        })
-        .where('execution_id', '=', executionId)
-        .execute()
-    },
-
     /** Notes that these runs have ended; the first note counts. */
     async endRuns(executionIds: readonly string[], at: string): Promise<void> {
-      if (executionIds.length === 0) return
-      await db
-        .updateTable('run_workspace_records')
-        .set({ ended_at: at })
-        .where('execution_id', 'in', [...executionIds])
-        .where('ended_at', 'is', null)
-        .execute()
+      for (let from = 0; from < executionIds.length; from += idsPerStatement)
+        await db
+          .updateTable('run_workspace_records')
+          .set({ ended_at: at })
+          .where('execution_id', 'in', executionIds.slice(from, from + idsPerStatement))
+          .where('ended_at', 'is', null)
+          .execute()
     },
 
-    /** The record after these runs; a run without a record before it stays incomplete. */
+    /** The record after these runs, which share it; a run without a record before it stays incomplete. */
     async completeRuns(
       executionIds: readonly string[],
       end: { after: string } | { reason: RunRecordReason },
     ): Promise<void> {
-      if (executionIds.length === 0) return
-      const update = db
-        .updateTable('run_workspace_records')
-        .where('execution_id', 'in', [...executionIds])
-        .where('outcome', '=', 'recording')
-      if ('reason' in end) await update.set({ outcome: 'failed', reason: end.reason }).execute()
-      else
-        await update
-          .set({
-            after_id: end.after,
-            outcome: sql<RunRecordOutcome>`case when reason is null then 'recorded' else 'failed' end`,
-          })
-          .execute()
+      const overlap = {
+        // Each row names its own run as well, so that one statement is enough.
+        overlapped: JSON.stringify(executionIds.length > 1 ? executionIds.slice(0, maxNamedRuns + 1) : []),
+        overlapped_count: executionIds.length - 1,
+      }
+      for (let from = 0; from < executionIds.length; from += idsPerStatement) {
+        const update = db
+          .updateTable('run_workspace_records')
+          .set(overlap)
+          .where('execution_id', 'in', executionIds.slice(from, from + idsPerStatement))
+          .where('outcome', '=', 'recording')
+        if ('reason' in end) await update.set({ outcome: 'failed', reason: end.reason }).execute()
+        else
+          await update
+            .set({
+              after_id: end.after,
+              outcome: sql<RunRecordOutcome>`case when reason is null then 'recorded' else 'failed' end`,
+            })
+            .execute()
+      }
     },
 
     async removeRuns(executionIds: readonly string[]): Promise<void> {
