@@ -4,7 +4,7 @@ import { join } from 'node:path'
  * V8 lets garbage grow while memory is free, but agents need that memory. Measured: after a load the API holds
  * half the memory at the same request rate.
  */
-export const leanHeap = ['--max-semi-space-size=4', '--heap-growing-percent=20']
+export const leanHeap = ['--max-semi-space-size=8', '--heap-growing-percent=20']
 
 /**
  * Variables that must be set before a process starts. The compile cache avoids loading the type stripper, which
