@@ -85,7 +85,7 @@ export function startLoops(deps: {
 
   async function keepRunning(loop: Loop): Promise<void> {
     let failures = 0
-    await pause(Math.min(loop.everySeconds, 2) * random(), stopping.signal)
+    await clock.wait(Math.min(loop.everySeconds, 2) * 1000 * random(), stopping.signal)
     while (!stopping.signal.aborted) {
       const outcome = await runIfLeased(loop)
       if (stopping.signal.aborted) return
@@ -233,7 +233,7 @@ export function startLoops(deps: {
   }
 
   function pause(seconds: number, signal: AbortSignal): Promise<void> {
-    return clock.wait(seconds * 1000, signal)
+    return clock.waitAbout(seconds * 1000, signal)
   }
 }
 

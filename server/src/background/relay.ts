@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { announcementOf, eventsTopic, type Outbox, type StoredEvent } from '../foundation/outbox/index.ts'
 import { type Clock, waitEnded } from '../kit/clock.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
@@ -8,13 +9,20 @@ export type Relay = { stop(): Promise<void> }
 
 /** Interval between trims of the outbox. */
 const trimSeconds = 60
+/** Events that follow within this time share one transaction and one message; others see them that much later. */
+const gatherMs = 15
 /** Spreads the polls of the processes, so that one of them polls before the others. */
 const pollSpread = 0.25
+
+/** Without messages, events of other processes are found only by polls. */
+const secondsAlone = 1
+/** With messages, polls find the events of a process that died before it announced them. */
+const secondsWithMessages = 5
 
 /**
  * Delivers stored events to the listeners of this process, after a transaction or from a message of another
  * replica, which contains them. Also polls `pollSeconds` after the last message, because messages may be lost and
- * processes may share only the database file. A poll is announced, so that one of all replicas polls each second.
+ * processes may share only the database file. A poll is announced, so that one of all replicas polls in that time.
  * Trims old events.
  */
 export async function startRelay(deps: {
@@ -22,13 +30,15 @@ export async function startRelay(deps: {
   ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 'subscribe'>
   clock: Clock
   log: Log
+  /** Default: five seconds while messages reach the other replicas, otherwise one. */
   pollSeconds?: number
   /** Returns 0 to 1. */
   random?: () => number
 }): Promise<Relay> {
-  const { outbox, ephemeral, clock, log, pollSeconds = 1, random = Math.random } = deps
+  const { outbox, ephemeral, clock, log, random = Math.random } = deps
   const { relaying } = outbox
-  const pollMs = pollSeconds * 1000
+  const sharesMessages = ephemeral.kind === 'redis'
+  let pollMs = pollMsWhen(false)
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
   let trimAt = 0
@@ -38,6 +48,8 @@ export async function startRelay(deps: {
   await relaying.start()
   relaying.onDue(wake)
   const subscription = await subscribe()
+  const hears = sharesMessages && subscription !== null
+  pollMs = pollMsWhen(hears)
   const running = run()
 
   return {
@@ -48,6 +60,10 @@ export async function startRelay(deps: {
       await relaying.settled()
       await subscription?.close().catch(() => {})
     },
+  }
+
+  function pollMsWhen(isHeard: boolean): number {
+    return (deps.pollSeconds ?? (isHeard ? secondsWithMessages : secondsAlone)) * 1000
   }
 
   /** Messages may have been lost. */
@@ -61,14 +77,14 @@ export async function startRelay(deps: {
     if (relaying.receive(message)) pollAt = clock.now().getTime() + pollMs * (1 + pollSpread * random())
   }
 
-  /** Resolves when no events have come for `pollSeconds`, but a retry waits no longer than that. */
+  /** Resolves when no events have come for `pollSeconds`, but a retry waits no longer than a second. */
   async function untilPoll(signal: AbortSignal, isRetry: boolean): Promise<void> {
-    await clock.wait(pollMs, signal)
+    await clock.waitAbout(isRetry ? Math.min(pollMs, pollMsWhen(false)) : pollMs, signal)
     for (;;) {
       const ms = pollAt - clock.now().getTime()
       // A clock that was set back must not delay the poll.
       if (isRetry || signal.aborted || ms <= 0 || ms > pollMs * (1 + pollSpread)) break
-      await clock.wait(ms, signal)
+      await clock.waitAbout(ms, signal)
     }
     if (!signal.aborted) pollAt = 0
   }
@@ -116,8 +132,14 @@ export async function startRelay(deps: {
       const waiting = new AbortController()
       const pause = untilPoll(waiting.signal, failed)
       // A failing database is retried at the polling interval, not for each appended event.
-      await (failed && !stopping.signal.aborted ? pause : Promise.race([woken.promise, pause]))
+      const isPaused = pause.then(() => true)
+      const isWoken = woken.promise.then(() => false)
+      const isPollDue = await (failed && !stopping.signal.aborted
+        ? isPaused
+        : Promise.race([isWoken, isPaused]))
       waiting.abort(waitEnded)
+      // In real time: the clock of a test does not move by itself.
+      if (!isPollDue) await setTimeout(gatherMs, null, { signal: stopping.signal }).catch(() => {})
     }
     // Deliver events committed so far before the listeners stop.
     await relaying
@@ -126,10 +148,16 @@ export async function startRelay(deps: {
   }
 
   function announce(events: StoredEvent[], isPoll = false): void {
-    if (events.length === 0 && !(isPoll && ephemeral.kind === 'redis')) return
+    if (events.length === 0 && !(isPoll && sharesMessages)) return
     const message = events.length > 0 ? announcementOf(events) : String(outbox.position())
-    ephemeral.publish(eventsTopic, message).catch((error: unknown) => {
-      log.debug({ err: error }, 'other replicas will find the events by polling')
-    })
+    ephemeral.publish(eventsTopic, message).then(
+      () => {
+        pollMs = pollMsWhen(hears)
+      },
+      (error: unknown) => {
+        pollMs = pollMsWhen(false)
+        log.debug({ err: error }, 'other replicas will find the events by polling')
+      },
+    )
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts'
 
 function setup(maxEntries = 10) {
   let at = Date.parse('2030-01-01T00:00:00Z')
-  const clock: Clock = { now: () => new Date(at), wait: async () => {} }
+  const clock: Clock = { now: () => new Date(at), wait: async () => {}, waitAbout: async () => {} }
   const loads: string[] = []
   const answers = new Map<string, string>([
     ['a', 'A'],

@@ -3,6 +3,11 @@ export type Clock = {
   now(): Date
   /** Resolves after `ms`, or immediately and without an error when the signal aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>
+  /**
+   * Like `wait`, but up to half a second earlier or later, together with the other such waits of this process. For
+   * periodic work: an idle process that wakes costs more than the work itself.
+   */
+  waitAbout(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 export const systemClock: Clock = {
@@ -18,6 +23,43 @@ export const systemClock: Clock = {
       const timer = setTimeout(done, ms)
       signal?.addEventListener('abort', done, { once: true })
     }),
+  waitAbout: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted) return resolve()
+      const now = performance.now()
+      // The next one at least: a shorter wait could end at once, again and again.
+      const number = Math.max(Math.round((now + ms) / tickMs), Math.floor(now / tickMs) + 1)
+      const tick = ticks.get(number) ?? startTick(number, number * tickMs - now)
+      const done = () => {
+        tick.waiting.delete(done)
+        if (tick.waiting.size === 0) endTick(number, tick)
+        signal?.removeEventListener('abort', done)
+        resolve()
+      }
+      tick.waiting.add(done)
+      signal?.addEventListener('abort', done, { once: true })
+    }),
+}
+
+type Tick = { waiting: Set<() => void>; timer: NodeJS.Timeout }
+
+/** Ticks count from the start of the process, so those of several processes rarely coincide. */
+const tickMs = 1000
+const ticks = new Map<number, Tick>()
+
+function startTick(number: number, ms: number): Tick {
+  const waiting = new Set<() => void>()
+  const end = () => {
+    for (const done of [...waiting]) done()
+  }
+  const tick = { waiting, timer: setTimeout(end, ms) }
+  ticks.set(number, tick)
+  return tick
+}
+
+function endTick(number: number, { timer }: Tick): void {
+  clearTimeout(timer)
+  ticks.delete(number)
 }
 
 /** Reason for `abort` at the end of a wait. Without one, each call creates an exception with a stack trace. */

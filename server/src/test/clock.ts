@@ -25,22 +25,25 @@ export function createTestClock(start = '2026-01-05T08:00:00.000Z'): TestClock {
   const watchers = new Set<() => void>()
   const secondsLeft = () => [...waits].map(({ dueAt }) => (dueAt - time) / 1000).toSorted((a, b) => a - b)
 
+  function wait(ms: number, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    if (signal?.aborted) return Promise.resolve()
+    const wait = { dueAt: time + ms, end: () => {} }
+    wait.end = () => {
+      waits.delete(wait)
+      signal?.removeEventListener('abort', wait.end)
+      resolve()
+    }
+    signal?.addEventListener('abort', wait.end, { once: true })
+    waits.add(wait)
+    for (const check of watchers) check()
+    return promise
+  }
+
   return {
     now: () => new Date(time),
-    wait(ms, signal) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      if (signal?.aborted) return Promise.resolve()
-      const wait = { dueAt: time + ms, end: () => {} }
-      wait.end = () => {
-        waits.delete(wait)
-        signal?.removeEventListener('abort', wait.end)
-        resolve()
-      }
-      signal?.addEventListener('abort', wait.end, { once: true })
-      waits.add(wait)
-      for (const check of watchers) check()
-      return promise
-    },
+    wait,
+    waitAbout: wait,
     async advance(seconds) {
       const target = time + seconds * 1000
       for (;;) {

@@ -313,19 +313,48 @@ describe('polls', () => {
     const ephemeral = { ...memory, kind: 'redis' as const }
     await using here = await startProcess(db, { ephemeral })
     await using there = await startProcess(otherDb, { ephemeral })
-    await Promise.all([here.clock.waitingFor(1), there.clock.waitingFor(1)])
+    await Promise.all([here.clock.waitingFor(5), there.clock.waitingFor(5)])
     const [ofHere, ofThere] = [countPolls(here.outbox), countPolls(there.outbox)]
-    await there.clock.advance(0.6)
+    await there.clock.advance(3)
     const announced = Promise.withResolvers<string>()
     await ephemeral.subscribe(eventsTopic, announced.resolve)
-    await here.clock.advance(1)
+    await here.clock.advance(5)
     assert.equal(await announced.promise, '0')
     // Otherwise it would poll now.
-    await there.clock.advance(0.4)
-    await there.clock.waitingFor(0.6)
+    await there.clock.advance(2)
+    await there.clock.waitingFor(3)
     assert.deepEqual([ofHere.polls, ofThere.polls], [1, 0])
-    await there.clock.advance(0.6)
+    await there.clock.advance(3)
     assert.equal(ofThere.polls, 1)
+  })
+
+  test('are more frequent while messages do not reach the other replicas', async () => {
+    await using db = await openTestDatabase()
+    const memory = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    let isDown = true
+    const ephemeral = {
+      ...memory,
+      kind: 'redis' as const,
+      publish: async (...message: Parameters<typeof memory.publish>) => {
+        if (isDown) throw new Error('no connection')
+        await memory.publish(...message)
+      },
+    }
+    await using here = await startProcess(db, { ephemeral })
+    /** The pauses between the next polls, in seconds. */
+    const pauses = async (count: number) => {
+      const seen = []
+      while (seen.length < count) {
+        while (here.clock.waits().length === 0) await nextTurn()
+        const seconds = here.clock.waits()[0] ?? 0
+        seen.push(Math.round(seconds))
+        await here.clock.advance(seconds)
+      }
+      return seen
+    }
+    assert.deepEqual((await pauses(4)).slice(1), [1, 1, 1])
+    isDown = false
+    assert.ok((await pauses(6)).some((seconds) => seconds >= 4))
   })
 })
 

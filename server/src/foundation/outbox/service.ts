@@ -92,6 +92,8 @@ export function createOutbox(deps: {
   let wake = () => {}
   /** True when this process has stored events since the last pass started. */
   let isAppended = false
+  /** True when another replica has announced events since then, perhaps those of this process as well. */
+  let isAnnounced = false
   /** True when events that this process does not have are stored. */
   let isBehind = false
 
@@ -219,12 +221,15 @@ export function createOutbox(deps: {
       },
       async pass(isPoll = true) {
         const assigned: StoredEvent[] = []
-        const news = isPoll ? await store.news() : null
-        let isMore = isAppended || news?.hasWithoutPosition
+        const mustAsk = isPoll || (isAppended && isAnnounced)
+        const isNew = isAppended
+        isAppended = false
+        isAnnounced = false
+        const news = mustAsk ? await store.news() : null
+        let isMore = news ? news.hasWithoutPosition : isNew
         let mustRead = isBehind || (news !== null && news.newest > delivered)
         isBehind = false
         while (isMore) {
-          isAppended = false
           const positioned = await assignPositions()
           assigned.push(...positioned)
           // After another replica positioned events in between, all are read from the table.
@@ -240,6 +245,7 @@ export function createOutbox(deps: {
         const position = Number(space < 0 ? announcement : announcement.slice(0, space))
         // Also true for the own announcements.
         if (position <= delivered) return true
+        isAnnounced = true
         // Only replicas of Roost publish on this topic; those of earlier versions send only the position.
         if (space > 0 && deliverNext(JSON.parse(announcement.slice(space)) as StoredEvent[])) return true
         isBehind = true

@@ -45,7 +45,7 @@ export function startHeartbeat(deps: {
       } catch (error) {
         streak.failed(error)
       }
-      await clock.wait(heartbeatSeconds * 1000, stopping.signal)
+      await clock.waitAbout(heartbeatSeconds * 1000, stopping.signal)
     }
   }
 }

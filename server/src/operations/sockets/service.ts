@@ -179,7 +179,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
 
   async function every(seconds: number, act: () => void): Promise<void> {
     while (!closing.signal.aborted) {
-      await clock.wait(seconds * 1000, closing.signal)
+      await clock.waitAbout(seconds * 1000, closing.signal)
       if (!closing.signal.aborted) act()
     }
   }

@@ -110,7 +110,7 @@ export function createAgentLinkHub(deps: {
 
   async function every(seconds: number, act: () => void): Promise<void> {
     while (!closing.signal.aborted) {
-      await clock.wait(seconds * 1000, closing.signal)
+      await clock.waitAbout(seconds * 1000, closing.signal)
       if (!closing.signal.aborted) act()
     }
   }

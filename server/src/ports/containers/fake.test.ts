@@ -98,7 +98,9 @@ test('a returning engine sends a resync, and listeners miss events of the outage
 
 test('samples report the usage set by a test', async () => {
   let time = 0
-  const engine = createFakeEngine({ clock: { now: () => new Date(time), wait: async () => {} } })
+  const engine = createFakeEngine({
+    clock: { now: () => new Date(time), wait: async () => {}, waitAbout: async () => {} },
+  })
   const containers = engine.containers('one')
   const { id } = await containers.create(specOf(image, 'stay'))
   await containers.start(id)
