@@ -44,7 +44,7 @@ export const systemClock: Clock = {
 type Tick = { waiting: Set<() => void>; timer: NodeJS.Timeout }
 
 /** Ticks count from the start of the process, so those of several processes rarely coincide. */
-const tickMs = 1000
+export const tickMs = 1000
 const ticks = new Map<number, Tick>()
 
 function startTick(number: number, ms: number): Tick {
