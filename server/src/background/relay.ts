@@ -1,11 +1,20 @@
 import { setTimeout } from 'node:timers/promises'
-import { announcementOf, eventsTopic, type Outbox, type StoredEvent } from '../foundation/outbox/index.ts'
+import {
+  announcementOf,
+  changesTopic,
+  eventsTopic,
+  hasChanges,
+  type Outbox,
+  type StoredEvent,
+} from '../foundation/outbox/index.ts'
 import { type Clock, waitEnded } from '../kit/clock.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
 import { createStreak } from '../ports/log-streak.ts'
 
 export type Relay = { stop(): Promise<void> }
+
+type Subscription = Awaited<ReturnType<Ephemeral['subscribe']>>
 
 /** Interval between trims of the outbox. */
 const trimSeconds = 60
@@ -18,19 +27,21 @@ const pollSpread = 0.25
 const secondsAlone = 1
 /** With messages, polls find the events of a process that died before it announced them. */
 const secondsWithMessages = 5
+/** Nobody here follows other replicas: the progress of their runs has no message, and is read together. */
+const secondsQuiet = 2
 
 /**
  * Delivers stored events to the listeners of this process, after a transaction or from a message of another
  * replica, which contains them. Also polls `pollSeconds` after the last message, because messages may be lost and
- * processes may share only the database file. A poll is announced, so that one of all replicas polls in that time.
- * Trims old events.
+ * processes may share only the database file. A poll is announced, so that one of the replicas that follow others polls
+ * in that time. A replica that follows none has no messages about the progress of runs. Trims old events.
  */
 export async function startRelay(deps: {
   outbox: Outbox
   ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 'subscribe'>
   clock: Clock
   log: Log
-  /** Default: five seconds while messages reach the other replicas, otherwise one. */
+  /** Default: one second without messages, five seconds with them, two without those about the progress of runs. */
   pollSeconds?: number
   /** Returns 0 to 1. */
   random?: () => number
@@ -38,7 +49,11 @@ export async function startRelay(deps: {
   const { outbox, ephemeral, clock, log, random = Math.random } = deps
   const { relaying } = outbox
   const sharesMessages = ephemeral.kind === 'redis'
-  let pollMs = pollMsWhen(false)
+  /** Nobody here follows other replicas. */
+  let isQuiet = sharesMessages
+  let announcements: Promise<Subscription | null> | null = null
+  /** Whether the messages that this process needs reach it, and its own reach the others. */
+  let [isHeard, isSent] = [true, true]
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
   let trimAt = 0
@@ -47,9 +62,9 @@ export async function startRelay(deps: {
 
   await relaying.start()
   relaying.onDue(wake)
-  const subscription = await subscribe()
-  const hears = sharesMessages && subscription !== null
-  pollMs = pollMsWhen(hears)
+  await relaying.onFollowed(attend)
+  if (!sharesMessages) announcements = subscribe(eventsTopic, receive)
+  const changes = await subscribe(changesTopic, relaying.receive)
   const running = run()
 
   return {
@@ -58,12 +73,27 @@ export async function startRelay(deps: {
       wake()
       await running
       await relaying.settled()
-      await subscription?.close().catch(() => {})
+      for (const subscription of [changes, await announcements]) await subscription?.close().catch(() => {})
     },
   }
 
-  function pollMsWhen(isHeard: boolean): number {
-    return (deps.pollSeconds ?? (isHeard ? secondsWithMessages : secondsAlone)) * 1000
+  function pollMs(): number {
+    const seconds = isQuiet ? secondsQuiet : secondsWithMessages
+    return (deps.pollSeconds ?? (sharesMessages && isHeard && isSent ? seconds : secondsAlone)) * 1000
+  }
+
+  async function attend(isFollowed: boolean): Promise<void> {
+    if (!sharesMessages) return
+    isQuiet = !isFollowed
+    if (isFollowed) {
+      announcements ??= subscribe(eventsTopic, receive)
+      await announcements
+      await relaying.catchUp().catch(onGap)
+    } else {
+      const subscription = announcements
+      announcements = null
+      await (await subscription)?.close().catch(() => {})
+    }
   }
 
   /** Messages may have been lost. */
@@ -74,27 +104,28 @@ export async function startRelay(deps: {
 
   /** The sender gave positions to all stored events, so a poll would find nothing. */
   function receive(message: string): void {
-    if (relaying.receive(message)) pollAt = clock.now().getTime() + pollMs * (1 + pollSpread * random())
+    if (relaying.receive(message)) pollAt = clock.now().getTime() + pollMs() * (1 + pollSpread * random())
   }
 
-  /** Resolves when no events have come for `pollSeconds`, but a retry waits no longer than a second. */
+  /** Resolves when no events have come for so long, but a retry waits no longer than a second. */
   async function untilPoll(signal: AbortSignal, isRetry: boolean): Promise<void> {
-    await clock.waitAbout(isRetry ? Math.min(pollMs, pollMsWhen(false)) : pollMs, signal)
+    await clock.waitAbout(isRetry ? Math.min(pollMs(), secondsAlone * 1000) : pollMs(), signal)
     for (;;) {
       const ms = pollAt - clock.now().getTime()
       // A clock that was set back must not delay the poll.
-      if (isRetry || signal.aborted || ms <= 0 || ms > pollMs * (1 + pollSpread)) break
+      if (isRetry || signal.aborted || ms <= 0 || ms > pollMs() * (1 + pollSpread)) break
       await clock.waitAbout(ms, signal)
     }
     if (!signal.aborted) pollAt = 0
   }
 
   /** Without the topic the relay only polls, so a failure does not prevent the start. */
-  async function subscribe() {
+  async function subscribe(topic: string, hear: (message: string) => void): Promise<Subscription | null> {
     try {
-      return await ephemeral.subscribe(eventsTopic, receive, onGap)
+      return await ephemeral.subscribe(topic, hear, onGap)
     } catch (error) {
       log.warn({ err: error }, 'messages of other replicas are not received: events are found by polling')
+      isHeard = false
       return null
     }
   }
@@ -118,9 +149,9 @@ export async function startRelay(deps: {
       try {
         const now = clock.now().getTime()
         const isPoll = now >= pollAt
-        const nextPollAt = now + pollMs
+        const nextPollAt = now + pollMs()
         if (isPoll) pollAt = nextPollAt
-        const events = await relaying.pass(isPoll)
+        const events = await relaying.pass({ isPoll, isQuiet })
         if (events.length > 0) pollAt = nextPollAt
         announce(events, isPoll)
         await trimIfDue()
@@ -150,12 +181,15 @@ export async function startRelay(deps: {
   function announce(events: StoredEvent[], isPoll = false): void {
     if (events.length === 0 && !(isPoll && sharesMessages)) return
     const message = events.length > 0 ? announcementOf(events) : String(outbox.position())
-    ephemeral.publish(eventsTopic, message).then(
+    const sending = [ephemeral.publish(eventsTopic, message)]
+    if (sharesMessages && hasChanges(events))
+      sending.push(ephemeral.publish(changesTopic, String(events.at(-1)?.position)))
+    Promise.all(sending).then(
       () => {
-        pollMs = pollMsWhen(hears)
+        isSent = true
       },
       (error: unknown) => {
-        pollMs = pollMsWhen(false)
+        isSent = false
         log.debug({ err: error }, 'other replicas will find the events by polling')
       },
     )

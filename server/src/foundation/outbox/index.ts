@@ -9,9 +9,11 @@
 export type { Listener, NewEvent, ReservedFields, SeenBy, StoredEvent } from './event.ts'
 export {
   announcementOf,
+  changesTopic,
   createOutbox,
   type Events,
   eventsTopic,
+  hasChanges,
   maxStoredEvents,
   type Outbox,
   type Relaying,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { until } from '../../agents/test/world.ts'
 import { startRelay } from '../../background/relay.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { memoryEphemeral } from '../../ports/ephemeral/memory.ts'
@@ -30,10 +31,14 @@ const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
 })
 
 /** The parts of a platform process that handle events. */
-async function startProcess(db: Db, options: { ephemeral?: Ephemeral; start?: boolean } = {}) {
+async function startProcess(
+  db: Db,
+  options: { ephemeral?: Ephemeral; start?: boolean; follow?: boolean } = {},
+) {
   const clock = createTestClock()
   const ephemeral = options.ephemeral ?? memoryEphemeral({ clock, log: silentLog })
   const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
+  if (options.follow) await outbox.follow()
   const relay =
     options.start === false ? null : await startRelay({ outbox, ephemeral, clock, log: silentLog, random })
   const append = (event: NewEvent) => db.atomically((tx) => outbox.append(tx, event, clock.now()))
@@ -266,9 +271,9 @@ describe('listeners', () => {
 function countPolls({ relaying }: Outbox): { polls: number } {
   const counted = { polls: 0 }
   const { pass } = relaying
-  relaying.pass = (isPoll = true) => {
-    if (isPoll) counted.polls += 1
-    return pass(isPoll)
+  relaying.pass = (options) => {
+    if (options?.isPoll !== false) counted.polls += 1
+    return pass(options)
   }
   return counted
 }
@@ -311,8 +316,8 @@ describe('polls', () => {
     await using otherDb = await db.openAgain()
     const memory = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     const ephemeral = { ...memory, kind: 'redis' as const }
-    await using here = await startProcess(db, { ephemeral })
-    await using there = await startProcess(otherDb, { ephemeral })
+    await using here = await startProcess(db, { ephemeral, follow: true })
+    await using there = await startProcess(otherDb, { ephemeral, follow: true })
     await Promise.all([here.clock.waitingFor(5), there.clock.waitingFor(5)])
     const [ofHere, ofThere] = [countPolls(here.outbox), countPolls(there.outbox)]
     await there.clock.advance(3)
@@ -340,7 +345,7 @@ describe('polls', () => {
         await memory.publish(...message)
       },
     }
-    await using here = await startProcess(db, { ephemeral })
+    await using here = await startProcess(db, { ephemeral, follow: true })
     /** The pauses between the next polls, in seconds. */
     const pauses = async (count: number) => {
       const seen = []
@@ -358,6 +363,71 @@ describe('polls', () => {
   })
 })
 
+describe('a replica that follows no others', () => {
+  /** A pair with shared messages; `heard` has the numbers of the events that `there` delivered. */
+  async function openPair() {
+    const stack = new AsyncDisposableStack()
+    const db = stack.use(await openTestDatabase())
+    const otherDb = stack.use(await db.openAgain())
+    const memory = memoryEphemeral({ clock: createTestClock(), log: silentLog })
+    const ephemeral = { ...memory, kind: 'redis' as const }
+    const here = stack.use(await startProcess(db, { ephemeral }))
+    const there = stack.use(await startProcess(otherDb, { ephemeral }))
+    const heard: unknown[] = []
+    there.outbox.on('*', ({ fields }) => void heard.push(fields.number))
+    const announced: string[] = []
+    await ephemeral.subscribe(eventsTopic, (message) => void announced.push(message))
+    return {
+      ...{ here, there, heard },
+      /** Appends an event of `process` that is announced. */
+      async append(process: typeof here, number: number, type = 'execution.started') {
+        const count = announced.length
+        await process.append(hatched(number, { type }))
+        await until(() => announced.length > count, 'the event is announced')
+      },
+      [Symbol.asyncDispose]: () => stack.disposeAsync(),
+    }
+  }
+
+  test('reads the progress of runs every two seconds, and before any other event', async () => {
+    await using t = await openPair()
+    await t.there.clock.waitingFor(2)
+    await t.append(t.here, 1)
+    await t.append(t.here, 2, 'execution.finished')
+    // Its own come in order, too.
+    await t.append(t.there, 3)
+    await nextTurn()
+    assert.deepEqual(t.heard, [])
+    await t.there.clock.advance(2)
+    await until(() => t.heard.length === 3, 'a poll reads them')
+    await t.append(t.here, 4, 'execution.created')
+    await t.append(t.here, 5, 'agent.stopped')
+    await until(() => t.heard.length === 5, 'the change is read')
+    await t.append(t.here, 6)
+    await t.append(t.there, 7, 'agent.started')
+    await until(() => t.heard.length === 7, 'an own change is delivered')
+    assert.deepEqual(t.heard, [1, 2, 3, 4, 5, 6, 7])
+  })
+
+  test('delivers all earlier events before it follows, and then each at once', async () => {
+    await using t = await openPair()
+    for (const number of [1, 2]) await t.append(t.here, number)
+    const unfollow = await t.there.outbox.follow()
+    assert.deepEqual(t.heard, [1, 2])
+    const unfollowOther = await t.there.outbox.follow()
+    unfollow()
+    await t.append(t.here, 3)
+    await until(() => t.heard.length === 3, 'the message is heard')
+    unfollowOther()
+    await nextTurn()
+    await t.append(t.here, 4)
+    await nextTurn()
+    assert.deepEqual(t.heard, [1, 2, 3])
+    await t.there.outbox.follow()
+    assert.deepEqual(t.heard, [1, 2, 3, 4])
+  })
+})
+
 describe('signals', () => {
   test('are delivered once to every process, are not stored and have the newest position', async () => {
     await using db = await openTestDatabase()
@@ -365,7 +435,7 @@ describe('signals', () => {
     const ephemeral = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     await using here = await startProcess(db, { ephemeral })
     await using there = await startProcess(otherDb, { ephemeral })
-    await there.outbox.followSignals()
+    await there.outbox.follow()
     const first = [hear(here.outbox, '*', 1), hear(there.outbox, '*', 1)]
     await here.append(hatched(1))
     await Promise.all(first)
@@ -391,7 +461,7 @@ describe('signals', () => {
       await nextTurn()
     }
     await signal(1)
-    const [unfollow, unfollowOther] = [await there.outbox.followSignals(), await there.outbox.followSignals()]
+    const [unfollow, unfollowOther] = [await there.outbox.follow(), await there.outbox.follow()]
     await signal(2)
     unfollow()
     unfollow()
@@ -399,7 +469,7 @@ describe('signals', () => {
     unfollowOther()
     await nextTurn()
     await signal(4)
-    const again = await there.outbox.followSignals()
+    const again = await there.outbox.follow()
     await signal(5)
     again()
     assert.deepEqual(numbers(heard), [2, 3, 5])

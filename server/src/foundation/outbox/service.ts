@@ -15,10 +15,13 @@ export type Outbox = {
   appendAll(tx: Tx, events: readonly NewEvent[], now: Date): void
   /** Calls `listener` for every event of a type, or of all types (`*`), in order. The result unsubscribes. */
   on(type: string, listener: Listener): () => void
-  /** Delivers an event to the present listeners here and in replicas that follow signals. Not stored, at most once. */
+  /** Delivers an event to the present listeners here and in replicas that follow others. Not stored, at most once. */
   signal(event: NewEvent): void
-  /** Receives the signals of other replicas until the result is called. Resolves when they arrive. */
-  followSignals(): Promise<() => void>
+  /**
+   * Receives the signals of other replicas, and their events at once, until the result is called. Resolves when they
+   * arrive and everything before is delivered. Without it, the progress of runs may come seconds later.
+   */
+  follow(): Promise<() => void>
   /** The next event of `type` that `predicate` accepts; null when `signal` aborts first. */
   wait(
     type: string,
@@ -45,9 +48,10 @@ export type Relaying = {
   start(): Promise<void>
   /**
    * Assigns positions to new events, delivers them and returns them. Without `isPoll` it looks only for events that
-   * this process has stored or another replica has announced.
+   * this process has stored or another replica has announced. `isQuiet`: after earlier events of others, progress of
+   * runs is left to the next poll.
    */
-  pass(isPoll?: boolean): Promise<StoredEvent[]>
+  pass(options?: { isPoll?: boolean; isQuiet?: boolean }): Promise<StoredEvent[]>
   /**
    * Delivers the events that another replica announced. Returns false if this process lacks some of them or earlier ones;
    * a pass is then due.
@@ -55,6 +59,10 @@ export type Relaying = {
   receive(announcement: string): boolean
   /** Calls `wake` when a pass is due. */
   onDue(wake: () => void): void
+  /** Calls `attend` when somebody here follows other replicas, also already now, and when nobody does any more. */
+  onFollowed(attend: (isFollowed: boolean) => Promise<void>): Promise<void>
+  /** Delivers all stored events. */
+  catchUp(): Promise<void>
   /** Removes all but the newest events. */
   trim(): Promise<void>
   /** Resolves when the listeners have handled everything delivered so far. */
@@ -63,7 +71,10 @@ export type Relaying = {
 
 /** A client that missed more events than this cannot resume. */
 export const maxStoredEvents = 10_000
+/** Every announcement; for replicas that follow others. */
 export const eventsTopic = 'outbox'
+/** Positions of announcements that contain more than the progress of runs; for all replicas. */
+export const changesTopic = 'outbox.changes'
 const signalsTopic = 'signals'
 
 /** Events that one transaction positions and one query reads. */
@@ -76,6 +87,13 @@ export function announcementOf(events: readonly StoredEvent[]): string {
   const position = String(events.at(-1)?.position)
   const text = `${position} ${JSON.stringify(events)}`
   return text.length <= maxAnnouncementLength ? text : position
+}
+
+/** Most events are of this kind, and only people who watch need them at once. */
+const progressOfRuns = new Set(['execution.created', 'execution.started', 'execution.finished'])
+
+export function hasChanges(events: readonly StoredEvent[]): boolean {
+  return events.some(({ type }) => !progressOfRuns.has(type))
 }
 
 export function createOutbox(deps: {
@@ -97,7 +115,8 @@ export function createOutbox(deps: {
   /** True when events that this process does not have are stored. */
   let isBehind = false
 
-  let signalFollowers = 0
+  let followers = 0
+  let attend: (isFollowed: boolean) => Promise<void> = async () => {}
   let signalTopic: ReturnType<Ephemeral['subscribe']> | null = null
 
   const deliverSignal = (event: NewEvent, ts: string) =>
@@ -182,15 +201,17 @@ export function createOutbox(deps: {
         log.debug({ err: error, event: event.type }, 'a signal did not reach the other replicas')
       })
     },
-    async followSignals() {
-      signalFollowers += 1
-      await subscribeSignals()
+    async follow() {
+      followers += 1
+      await Promise.all([subscribeSignals(), attend(true)])
       let isFollowing = true
       return () => {
         if (!isFollowing) return
         isFollowing = false
-        signalFollowers -= 1
-        if (signalFollowers === 0) unsubscribeSignals()
+        followers -= 1
+        if (followers > 0) return
+        unsubscribeSignals()
+        void attend(false)
       }
     },
     wait(type, predicate, signal) {
@@ -219,7 +240,7 @@ export function createOutbox(deps: {
       async start() {
         delivered = await store.head()
       },
-      async pass(isPoll = true) {
+      async pass({ isPoll = true, isQuiet = false } = {}) {
         const assigned: StoredEvent[] = []
         const mustAsk = isPoll || (isAppended && isAnnounced)
         const isNew = isAppended
@@ -233,7 +254,9 @@ export function createOutbox(deps: {
           const positioned = await assignPositions()
           assigned.push(...positioned)
           // After another replica positioned events in between, all are read from the table.
-          mustRead = !deliverNext(positioned) || positioned.length === 0
+          const isNext = deliverNext(positioned) && positioned.length > 0
+          if (isNext) mustRead = false
+          else if (!isQuiet || hasChanges(positioned)) mustRead = true
           // Events stored later wake the next pass.
           isMore = positioned.length === batchSize
         }
@@ -255,6 +278,11 @@ export function createOutbox(deps: {
       onDue(act) {
         wake = act
       },
+      async onFollowed(act) {
+        attend = act
+        if (followers > 0) await act(true)
+      },
+      catchUp: deliverStored,
       trim: () => store.trim(maxStoredEvents),
       settled: () => listeners.settled(),
     },

@@ -16,7 +16,7 @@ import { errorText, outcomeOf, type Result, selectAgents, skipReason } from './r
 
 export type ActsDeps = HoldDeps & {
   log: Pick<Log, 'warn'>
-  events: Pick<Outbox, 'signal' | 'on' | 'followSignals'>
+  events: Pick<Outbox, 'signal' | 'on' | 'follow'>
   agentRecords: Pick<AgentRecords, 'all'>
   lifecycle: Pick<Lifecycle, 'restart' | 'stop'>
 }
@@ -51,7 +51,7 @@ export function createActs(deps: ActsDeps): Acts {
     return exclusively(async (lost) => {
       const ending = new AbortController()
       running.add(ending)
-      const unfollow = await events.followSignals()
+      const unfollow = await events.follow()
       try {
         const signal = AbortSignal.any([lost, ending.signal])
         const agents = selectAgents(await agentRecords.all(), body)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { until } from '../../agents/test/world.ts'
 import { createWorld } from '../../identity/test/fixture.ts'
 import { isFault } from '../../kit/fault.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
@@ -57,9 +58,9 @@ forEachDialect((_dialect, open) => {
         await one.unshare(agent, ben.user.email, lostAccess(agent))
         await one.about([agent], { n: 2 })
         // The other process finds the lost change in its periodic check.
-        await Promise.all([it.pass(1), there.next(isNumber(2))])
+        await Promise.all([it.poll(), there.next(isNumber(2))])
         await one.about([], { n: 3 }, { type: 'notifications.cleared' })
-        await Promise.all([it.pass(1), benThere.next(isNumber(3))])
+        await Promise.all([it.poll(), benThere.next(isNumber(3))])
         assert.ok(!numbers(benThere.events()).includes(2))
 
         if (fault === 'stopped') await redis.restart()
@@ -77,6 +78,8 @@ forEachDialect((_dialect, open) => {
     }
   })
 })
+
+const maxPollSeconds = 6.5
 
 const lostAccess = (agent: Parameters<typeof eventAbout>[0][number]) =>
   eventAbout([agent], { n: 4 }, { type: 'agent.unshared' })
@@ -99,10 +102,11 @@ async function start(open: OpenTestDb) {
     ann,
     ben,
     agent,
-    /** Lets the relays poll for this time. */
-    async pass(seconds: number) {
-      await world.clock.waitingFor(1, 2)
-      await world.clock.advance(seconds)
+    /** Lets both relays poll. */
+    async poll() {
+      const soon = () => world.clock.waits().filter((seconds) => seconds <= maxPollSeconds)
+      await until(() => soon().length >= 2, 'both relays wait')
+      await world.clock.advance(maxPollSeconds)
     },
     [Symbol.asyncDispose]: async () => {
       await Promise.all([one, two].map((each) => each[Symbol.asyncDispose]()))

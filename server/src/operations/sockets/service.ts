@@ -27,7 +27,7 @@ export type Sockets = {
 }
 
 export type SocketsDeps = {
-  outbox: Pick<Outbox, 'on' | 'after' | 'storedRange' | 'position' | 'followSignals'>
+  outbox: Pick<Outbox, 'on' | 'after' | 'storedRange' | 'position' | 'follow'>
   agentRecords: Pick<AgentRecords, 'byId'>
   agentAccess: Pick<AgentAccess, 'accessibleNames' | 'permittedTargets'>
   callerOf: CallerOf
@@ -205,7 +205,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
       })
       const watcher = viewers.join(caller, connection)
       connections.add(connection)
-      signals ??= outbox.followSignals()
+      signals ??= outbox.follow()
       void connection.closed.then(() => {
         connections.delete(connection)
         viewers.leave(connection, watcher)
