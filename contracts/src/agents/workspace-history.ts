@@ -121,7 +121,7 @@ export const RunChanges = z
     reason: z.enum(runRecordReasons).nullable().describe('Why there is no complete record.'),
     before: HistoryRecord.nullable(),
     after: HistoryRecord.nullable(),
-    overlapping_runs: z.array(z.string()).describe('The first runs that worked at the same time.'),
+    overlapping_runs: z.array(z.string()).describe('Some of the runs that worked at the same time.'),
     overlapping_count: count,
     ...changes,
   })

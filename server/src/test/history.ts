@@ -66,12 +66,14 @@ export async function insertRunRecords(
   db: Db,
   run: Pick<RunRecordsRow, 'execution_id' | 'agent_id'> & Partial<RunRecordsRow>,
 ): Promise<void> {
-  await historyStore(db).beginRun({
-    ...{ outcome: 'recorded', reason: null, before_id: null, after_id: null },
-    ...{ overlapped: '[]', overlapped_count: 0 },
-    ...{ started_at: '2026-01-05T07:00:00.000Z', ended_at: '2026-01-05T07:01:00.000Z', by_owner: 1 },
-    ...run,
-  })
+  await historyStore(db).beginRuns([
+    {
+      ...{ outcome: 'recorded', reason: null, before_id: null, after_id: null },
+      ...{ overlapped: '[]', overlapped_count: 0 },
+      ...{ started_at: '2026-01-05T07:00:00.000Z', ended_at: '2026-01-05T07:01:00.000Z', by_owner: 1 },
+      ...run,
+    },
+  ])
 }
 
 function entryOf(path: string, over: Partial<HistoryEntry>): HistoryEntry {

@@ -1,6 +1,6 @@
 import type { CreatedAgent } from '@roost/contracts/agents/registry'
 import type { Claim } from '../../foundation/idempotency/index.ts'
-import type { SignedIn } from '../../identity/access/index.ts'
+import type { IdentityChanges, SignedIn } from '../../identity/access/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -49,6 +49,7 @@ export type ForksDeps = {
   egress: Pick<EgressService, 'refuseUnenforceable'>
   history: Pick<AgentHistory, 'make' | 'omissions' | 'fill' | 'isOn'>
   bases: Pick<Bases, 'startFrom'>
+  changes: Pick<IdentityChanges, 'announce'>
   hooks: Pick<AgentHooks, 'forked'>
   agentManagement: Pick<AgentManagement, 'create'>
   /** Whether runs of the agent are working. */
@@ -131,6 +132,7 @@ export function createForks(deps: ForksDeps): ForkService {
     // Only admins give quotas.
     const quota_bytes = caller.user.role === 'admin' ? settings.quota_bytes : null
     await historyStore(tx).putSettings({ ...settings, agent_id: fork.id, quota_bytes })
+    tx.onCommitted(() => deps.changes.announce({ agent_id: fork.id }))
   }
 
   /** The first record of the fork. Its runs are recorded without it too. */

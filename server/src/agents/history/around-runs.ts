@@ -66,10 +66,9 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
     // Those that have not ended come first.
     const hasMoreRunning = !isAll && first.every(({ ended_at }) => ended_at === null)
     const open = hasMoreRunning ? await store.openRuns(agentId) : first
-    const live = idsOf(open.filter(({ ended_at }) => ended_at === null))
-    const ended = live.filter((id) => !running.includes(id))
-    await store.endRuns(ended, timestamp(clock.now()))
-    const isBusy = ended.length < live.length
+    const ended = open.filter(({ ended_at, execution_id: id }) => ended_at === null && !running.includes(id))
+    await store.endRuns(idsOf(ended), timestamp(clock.now()))
+    const isBusy = open.some(({ execution_id }) => running.includes(execution_id))
     if (isBusy || (open.length === 0 && waiting === 0)) return null
     const group = isAll || hasMoreRunning ? open : await store.openRuns(agentId)
     return works.get(agentId) ?? start(agentId, idsOf(group))
@@ -135,11 +134,12 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
 
   /** The turn starts without a record before it; the record is completed for the next one. */
   async function giveUp(agentId: string, work: Work, ids: readonly string[]): Promise<void> {
-    work.isLate = true
     log.warn({ agent_id: agentId }, 'a workspace is recorded too slowly; its turn does not wait any longer')
+    // First, so that runs which start then do not share the record before these ones.
     await fail(agentId, ids, 'agent_timeout').catch((error: unknown) =>
       log.warn({ err: error, agent_id: agentId }, 'the runs of a slow record could not be updated'),
     )
+    work.isLate = true
     link.wake(agentId)
   }
 
@@ -177,12 +177,14 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
         await store.completeRuns(open, { reason: 'history_off' })
       }
       const shared = isOff ? null : await store.sharedBefore(agentId, ids)
-      for (const { id, mayWrite, isOwners } of runs) {
-        const row = { ...blankRow(agentId, id, timestamp(clock.now())), by_owner: isOwners ? 1 : 0 }
-        if (isOff) await store.beginRun({ ...row, outcome: 'skipped', reason: 'history_off' })
-        else if (!mayWrite) await store.beginRun({ ...row, outcome: 'skipped', reason: 'run_may_not_write' })
-        else await store.beginRun({ ...row, ...(shared ?? columnsOf(before)) })
-      }
+      const at = timestamp(clock.now())
+      const rows = runs.map(({ id, mayWrite, isOwners }): RunRecordsRow => {
+        const row = { ...blankRow(agentId, id, at), by_owner: isOwners ? 1 : 0 }
+        if (isOff) return { ...row, outcome: 'skipped', reason: 'history_off' }
+        if (!mayWrite) return { ...row, outcome: 'skipped', reason: 'run_may_not_write' }
+        return { ...row, ...(shared ?? columnsOf(before)) }
+      })
+      await store.beginRuns(rows)
       prepared.delete(agentId)
     },
   }

@@ -203,7 +203,8 @@ forEachDialect((_, open) => {
 
   test('a failed run with the rights of the owner is undone, unless others have worked since', async () => {
     await using t = await openWorld()
-    const run = { agent_id: t.id, before_id: t.record.id, outcome: 'recorded' as const }
+    const { id: record } = t.record
+    const run = { agent_id: t.id, before_id: record, after_id: record, outcome: 'recorded' as const }
     const fail = (executionId: string, isRequested = false, validationId?: string) =>
       t.world.db.atomically((tx) =>
         t.history.restores.undoFailed(tx, {

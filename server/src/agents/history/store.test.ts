@@ -71,7 +71,7 @@ forEachDialect((_, open) => {
     assert.equal(await t.store.pin(t.ada, 'a1', t.userId), true)
     assert.equal(await t.store.pin(t.bob, 'a1', t.userId), false)
     assert.equal((await t.store.record(t.ada, 'a1'))?.pinned_by, t.userId)
-    await t.store.beginRun(runOf(t.ada, 'run', { before_id: 'a2' }))
+    await t.store.beginRuns([runOf(t.ada, 'run', { before_id: 'a2' })])
     const removable = async (options = {}) =>
       (await t.store.removable({ limit: 10, ...options })).map(({ id }) => id)
     assert.deepEqual(await removable(), ['a3'])
@@ -90,7 +90,7 @@ forEachDialect((_, open) => {
     await using t = await openWorld()
     await t.store.insert(recordOf(t.ada, 'a1'))
     const ids = Array.from({ length: 2500 }, (_, index) => `run-${index}`)
-    for (const id of ids) await t.store.beginRun(runOf(t.ada, id, { before_id: 'a1' }))
+    await t.store.beginRuns(ids.map((id) => runOf(t.ada, id, { before_id: 'a1' })))
     await t.store.endRuns(ids, at(1))
     await t.store.completeRuns(ids, { after: 'a1' })
     assert.deepEqual(await t.store.openRuns(t.ada), [])
@@ -99,11 +99,29 @@ forEachDialect((_, open) => {
     assert.deepEqual([named.length, named.includes('run-0'), count], [maxNamedRuns, false, 2499])
   })
 
+  test('an earlier run whose work the record before a run lacks counts as a later one', async () => {
+    await using t = await openWorld()
+    for (const id of ['a1', 'a2', 'a3']) await t.store.insert(recordOf(t.ada, id))
+    const since = (id: string) => runOf(t.ada, id, { before_id: 'a1', started_at: at(1) })
+    await t.store.beginRuns([runOf(t.ada, 'first', { before_id: 'a1' })])
+    await t.store.completeRuns(['first'], { after: 'a1' })
+    await t.store.beginRuns([since('second')])
+    await t.store.completeRuns(['second'], { after: 'a2' })
+    assert.equal(await t.store.hasLaterRuns(since('second'), null), false, 'the first one changed nothing')
+    await t.store.beginRuns([{ ...since('third'), started_at: at(2) }])
+    await t.store.completeRuns(['third'], { after: 'a3' })
+    assert.equal(await t.store.hasLaterRuns({ ...since('third'), started_at: at(2) }, null), true)
+    // The same run again, with another start.
+    await t.store.beginRuns([{ ...since('third'), before_id: 'a2' }])
+    const again = await t.store.runOf('third')
+    assert.deepEqual([again?.outcome, again?.before_id, again?.after_id], ['recording', 'a2', null])
+  })
+
   test('a run is open until its record after it, and incomplete without the one before it', async () => {
     await using t = await openWorld()
     await t.store.insert(recordOf(t.ada, 'a1'))
-    await t.store.beginRun(runOf(t.ada, 'one', { before_id: 'a1' }))
-    await t.store.beginRun(runOf(t.ada, 'two', { reason: 'agent_timeout', started_at: at(1) }))
+    await t.store.beginRuns([runOf(t.ada, 'one', { before_id: 'a1' })])
+    await t.store.beginRuns([runOf(t.ada, 'two', { reason: 'agent_timeout', started_at: at(1) })])
     const open = async (limit?: number) =>
       (await t.store.openRuns(t.ada, limit)).map(({ execution_id }) => execution_id)
     const overlap = async (id: string) => {
@@ -149,7 +167,7 @@ forEachDialect((_, open) => {
     await t.store.putSettings(settings)
     assert.deepEqual(await t.store.settings(t.ada), settings)
     await t.store.insert(recordOf(t.ada, 'a1'))
-    await t.store.beginRun(runOf(t.ada, 'run', { before_id: 'a1' }))
+    await t.store.beginRuns([runOf(t.ada, 'run', { before_id: 'a1' })])
     assert.equal((await t.world.request(t.key, 'DELETE', '/api/agents/ada')).status, 200)
     assert.deepEqual(
       [await t.store.agents(), await t.store.runOf('run'), await t.store.settings(t.ada)],

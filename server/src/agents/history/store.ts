@@ -261,16 +261,23 @@ export function historyStore(executor: Executor) {
       }
     },
 
-    /** Whether another run than these may have written since this one began. */
+    /** Whether another run than these may have written since the record before this one. */
     async hasLaterRuns(
-      { agent_id, execution_id, started_at }: RunRecordsRow,
+      { agent_id, execution_id, started_at, before_id }: RunRecordsRow,
       except: string | null,
     ): Promise<boolean> {
       const found = await db
         .selectFrom('run_workspace_records')
         .select('execution_id')
         .where('agent_id', '=', agent_id)
-        .where('started_at', '>=', started_at)
+        .where((e) => {
+          // It began before, but the record before this run has nothing of it.
+          const isMissing = e.and([
+            e('before_id', '=', before_id),
+            e.or([e('after_id', 'is', null), e('after_id', '!=', e.ref('before_id'))]),
+          ])
+          return e.or([e('started_at', '>=', started_at), ...(before_id === null ? [] : [isMissing])])
+        })
         .where('execution_id', 'not in', [execution_id, except ?? execution_id])
         .where((e) => e.or([e('reason', 'is', null), e('reason', '!=', 'run_may_not_write')]))
         .limit(1)
@@ -278,13 +285,19 @@ export function historyStore(executor: Executor) {
       return found !== undefined
     },
 
-    /** Stores the start of a run. A run that is handed out again starts again. */
-    async beginRun(row: RunRecordsRow): Promise<void> {
-      const { execution_id: _, ...rest } = row
+    /** Stores the start of runs, all or none. A run that is handed out again starts again. */
+    async beginRuns(rows: readonly RunRecordsRow[]): Promise<void> {
+      if (rows.length === 0) return
+      const { execution_id: _, ...rest } = rows[0] as RunRecordsRow
+      const columns = Object.keys(rest) as (keyof typeof rest)[]
       await db
         .insertInto('run_workspace_records')
-        .values(row)
-        .onConflict((conflict) => conflict.column('execution_id').doUpdateSet(rest))
+        .values([...rows])
+        .onConflict((conflict) =>
+          conflict
+            .column('execution_id')
+            .doUpdateSet((e) => Object.fromEntries(columns.map((name) => [name, e.ref(`excluded.${name}`)]))),
+        )
         .execute()
     },
 

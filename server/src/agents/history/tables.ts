@@ -47,7 +47,7 @@ export type RunRecordsRow = {
   reason: RunRecordReason | null
   before_id: string | null
   after_id: string | null
-  /** JSON `string[]`: the first of the runs that share its records, and perhaps itself. Set with the record after it. */
+  /** JSON `string[]`: some of the runs that share its records, and perhaps itself. Set with the record after it. */
   overlapped: string
   /** How many other runs share its records. */
   overlapped_count: number
