@@ -7,7 +7,7 @@ role=${1:-api}
 # The flags are those of `roost up`: V8 otherwise lets garbage grow while memory is free.
 run() {
   echo "$role" > /tmp/roost-role
-  exec node --max-semi-space-size=4 --heap-growing-percent=20 "$root/$1"
+  exec node --max-semi-space-size=8 --heap-growing-percent=20 "$root/$1"
 }
 
 case $role in

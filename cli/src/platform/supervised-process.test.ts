@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { leanHeap } from './lean-process.ts'
 import { type SuperviseOptions, superviseProcess } from './supervised-process.ts'
 
 const timing = { firstPauseMs: 10, maxPauseMs: 20, stableMs: 60_000, maxStartAttempts: 3 }
@@ -100,3 +101,8 @@ async function supervise(
   })
   return supervised
 }
+
+test('the platform image starts its processes with the same limits of the heap', async () => {
+  const entry = await readFile(new URL('../../../images/platform/entry.sh', import.meta.url), 'utf8')
+  assert.ok(entry.includes(`exec node ${leanHeap.join(' ')} `))
+})

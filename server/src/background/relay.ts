@@ -7,7 +7,7 @@ import {
   type Outbox,
   type StoredEvent,
 } from '../foundation/outbox/index.ts'
-import { type Clock, waitEnded } from '../kit/clock.ts'
+import { type Clock, tickMs, waitEnded } from '../kit/clock.ts'
 import type { Ephemeral } from '../ports/ephemeral/port.ts'
 import type { Log } from '../ports/log.ts'
 import { createStreak } from '../ports/log-streak.ts'
@@ -58,6 +58,8 @@ export async function startRelay(deps: {
   let woken = Promise.withResolvers<void>()
   let trimAt = 0
   let pollAt = 0
+  /** True after messages may have been lost. */
+  let mustPoll = false
   const wake = () => woken.resolve()
 
   await relaying.start()
@@ -96,9 +98,8 @@ export async function startRelay(deps: {
     }
   }
 
-  /** Messages may have been lost. */
   function onGap(): void {
-    pollAt = 0
+    mustPoll = true
     wake()
   }
 
@@ -112,8 +113,8 @@ export async function startRelay(deps: {
     await clock.waitAbout(isRetry ? Math.min(pollMs(), secondsAlone * 1000) : pollMs(), signal)
     for (;;) {
       const ms = pollAt - clock.now().getTime()
-      // A clock that was set back must not delay the poll.
-      if (isRetry || signal.aborted || ms <= 0 || ms > pollMs() * (1 + pollSpread)) break
+      // A shorter wait would last a whole tick, and a clock that was set back must not delay the poll.
+      if (isRetry || signal.aborted || ms < tickMs / 2 || ms > pollMs() * (1 + pollSpread)) break
       await clock.waitAbout(ms, signal)
     }
     if (!signal.aborted) pollAt = 0
@@ -148,11 +149,13 @@ export async function startRelay(deps: {
       let failed = false
       try {
         const now = clock.now().getTime()
-        const isPoll = now >= pollAt
+        const isPoll = mustPoll || now >= pollAt
+        mustPoll = false
         const nextPollAt = now + pollMs()
         if (isPoll) pollAt = nextPollAt
         const events = await relaying.pass({ isPoll, isQuiet })
-        if (events.length > 0) pollAt = nextPollAt
+        // Without earlier events of others, which a quiet replica does not have, a poll would find nothing.
+        if (events.length > 0 && !isQuiet) pollAt = nextPollAt
         announce(events, isPoll)
         await trimIfDue()
         streak.worked()

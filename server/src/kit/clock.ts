@@ -4,8 +4,8 @@ export type Clock = {
   /** Resolves after `ms`, or immediately and without an error when the signal aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>
   /**
-   * Like `wait`, but up to half a second earlier or later, together with the other such waits of this process. For
-   * periodic work: an idle process that wakes costs more than the work itself.
+   * Like `wait`, but up to half a tick earlier or later, together with the other such waits of this process; a short one
+   * ends at the next tick. For periodic work: an idle process that wakes costs more than the work itself.
    */
   waitAbout(ms: number, signal?: AbortSignal): Promise<void>
 }

@@ -19,7 +19,7 @@ import {
   type StoredEvent,
 } from './index.ts'
 
-/** Polls are exactly one second after the last message. */
+/** Polls follow the last message after the shortest time. */
 const random = () => 0
 
 const hatched = (number: number, more: Partial<NewEvent> = {}): NewEvent => ({
@@ -407,6 +407,18 @@ describe('a replica that follows no others', () => {
     await t.append(t.there, 7, 'agent.started')
     await until(() => t.heard.length === 7, 'an own change is delivered')
     assert.deepEqual(t.heard, [1, 2, 3, 4, 5, 6, 7])
+  })
+
+  test('reads that progress also while it has many events of its own', async () => {
+    await using t = await openPair()
+    await t.there.clock.waitingFor(2)
+    await t.append(t.here, 1)
+    for (let number = 2; number < 8; number += 1) {
+      await t.append(t.there, number)
+      await t.there.clock.advance(0.5)
+    }
+    await until(() => t.heard.includes(1), 'a poll reads it')
+    assert.deepEqual(t.heard, [1, 2, 3, 4, 5, 6, 7].slice(0, t.heard.length))
   })
 
   test('delivers all earlier events before it follows, and then each at once', async () => {
