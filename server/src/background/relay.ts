@@ -27,22 +27,20 @@ const pollSpread = 0.25
 const secondsAlone = 1
 /** With messages, polls find the events of a process that died before it announced them. */
 const secondsWithMessages = 5
-/** Nobody here follows other replicas: the progress of their runs has no message, and is read together. */
+/** A replica that follows no others has no messages about the progress of their runs. */
 const secondsQuiet = 2
 
 /**
  * Delivers stored events to the listeners of this process, after a transaction or from a message of another
- * replica, which contains them. Also polls `pollSeconds` after the last message, because messages may be lost and
- * processes may share only the database file. A poll is announced, so that one of the replicas that follow others polls
- * in that time. A replica that follows none has no messages about the progress of runs. Trims old events.
+ * replica, which contains them. Also polls some seconds after the last message, because messages may be lost and
+ * processes may share only the database file. Replicas that follow others announce their polls, so that one of them
+ * polls in that time. Trims old events.
  */
 export async function startRelay(deps: {
   outbox: Outbox
   ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 'subscribe'>
   clock: Clock
   log: Log
-  /** Default: one second without messages, five seconds with them, two without those about the progress of runs. */
-  pollSeconds?: number
   /** Returns 0 to 1. */
   random?: () => number
 }): Promise<Relay> {
@@ -80,8 +78,8 @@ export async function startRelay(deps: {
   }
 
   function pollMs(): number {
-    const seconds = isQuiet ? secondsQuiet : secondsWithMessages
-    return (deps.pollSeconds ?? (sharesMessages && isHeard && isSent ? seconds : secondsAlone)) * 1000
+    if (!sharesMessages || !isHeard || !isSent) return secondsAlone * 1000
+    return (isQuiet ? secondsQuiet : secondsWithMessages) * 1000
   }
 
   async function attend(isFollowed: boolean): Promise<void> {
@@ -182,7 +180,8 @@ export async function startRelay(deps: {
   }
 
   function announce(events: StoredEvent[], isPoll = false): void {
-    if (events.length === 0 && !(isPoll && sharesMessages)) return
+    // A poll puts off those of the replicas that follow others.
+    if (events.length === 0 && !(isPoll && sharesMessages && !isQuiet)) return
     const message = events.length > 0 ? announcementOf(events) : String(outbox.position())
     const sending = [ephemeral.publish(eventsTopic, message)]
     if (sharesMessages && hasChanges(events))

@@ -23,11 +23,7 @@ type Shares = { agent_shares: Record<'agent_id' | 'email' | 'id' | 'shared_by_id
 export type Process = Awaited<ReturnType<typeof startProcess>>
 
 /** The socket parts of a platform process: real features and a real listener, without containers. */
-export async function startProcess(
-  db: Db,
-  world: World = createWorld(),
-  options: { pollSeconds?: number } = {},
-) {
+export async function startProcess(db: Db, world: World = createWorld()) {
   const { clock, ephemeral } = world
   const identity = await openIdentity(db, world)
   if (ephemeral.kind === 'memory') world.signingKeys ??= identity.signingKeys
@@ -49,7 +45,7 @@ export async function startProcess(
     clock,
     log: silentLog,
   })
-  const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog, random: () => 0, ...options })
+  const relay = await startRelay({ outbox, ephemeral, clock, log: silentLog, random: () => 0 })
   outbox.on('*', (event) => {
     if (!event.signal && event.type.startsWith('agent.')) agentRecords.markStale(event.agent_ids)
   })
