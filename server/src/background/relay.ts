@@ -50,8 +50,10 @@ export async function startRelay(deps: {
   /** Nobody here follows other replicas. */
   let isQuiet = sharesMessages
   let announcements: Promise<Subscription | null> | null = null
-  /** Whether the messages that this process needs reach it, and its own reach the others. */
-  let [isHeard, isSent] = [true, true]
+  /** False without a topic that this process needs. */
+  let isHeard = true
+  /** False while the own messages cannot be sent. */
+  let isSent = true
   const stopping = new AbortController()
   let woken = Promise.withResolvers<void>()
   let trimAt = 0
@@ -152,7 +154,7 @@ export async function startRelay(deps: {
         const nextPollAt = now + pollMs()
         if (isPoll) pollAt = nextPollAt
         const events = await relaying.pass({ isPoll, isQuiet })
-        // Without earlier events of others, which a quiet replica does not have, a poll would find nothing.
+        // The pass has read all earlier events, except at a quiet replica, which may still lack those of others.
         if (events.length > 0 && !isQuiet) pollAt = nextPollAt
         announce(events, isPoll)
         await trimIfDue()
@@ -180,7 +182,7 @@ export async function startRelay(deps: {
   }
 
   function announce(events: StoredEvent[], isPoll = false): void {
-    // A poll puts off those of the replicas that follow others.
+    // Replicas that follow others poll later after they received this.
     if (events.length === 0 && !(isPoll && sharesMessages && !isQuiet)) return
     const message = events.length > 0 ? announcementOf(events) : String(outbox.position())
     const sending = [ephemeral.publish(eventsTopic, message)]

@@ -27,7 +27,7 @@ export const systemClock: Clock = {
     new Promise((resolve) => {
       if (signal?.aborted) return resolve()
       const now = performance.now()
-      // The next one at least: a shorter wait could end at once, again and again.
+      // The next tick at least: with the current one, a loop of short waits would never pause.
       const number = Math.max(Math.round((now + ms) / tickMs), Math.floor(now / tickMs) + 1)
       const tick = ticks.get(number) ?? startTick(number, number * tickMs - now)
       const done = () => {

@@ -271,7 +271,7 @@ export function historyStore(executor: Executor) {
         .select('execution_id')
         .where('agent_id', '=', agent_id)
         .where((e) => {
-          // It began before, but the record before this run has nothing of it.
+          // These runs began earlier, but the record before this one does not contain their changes.
           const isMissing = e.and([
             e('before_id', '=', before_id),
             e.or([e('after_id', 'is', null), e('after_id', '!=', e.ref('before_id'))]),

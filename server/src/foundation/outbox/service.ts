@@ -59,7 +59,7 @@ export type Relaying = {
   receive(announcement: string): boolean
   /** Calls `wake` when a pass is due. */
   onDue(wake: () => void): void
-  /** Calls `attend` when somebody here follows other replicas, also already now, and when nobody does any more. */
+  /** Calls `attend` with true when this process begins to follow others or does so already, with false when it stops. */
   onFollowed(attend: (isFollowed: boolean) => Promise<void>): Promise<void>
   /** Delivers all stored events. */
   catchUp(): Promise<void>

@@ -54,7 +54,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
   const sinceTurn = { events: 0, messages: 0 }
   let replays = 0
   /** While a socket is open. */
-  let signals: Promise<() => void> | null = null
+  let following: Promise<() => void> | null = null
 
   const viewers = createViewers<Connection>({
     ...deps,
@@ -124,7 +124,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
     watcher: Watcher<Connection>,
     lastEventId: string | null,
   ) {
-    await Promise.all([viewers.known(), signals])
+    await Promise.all([viewers.known(), following])
     const { caller } = watcher.viewer
     const accessible_agents = await agentAccess.accessibleNames(caller)
     const start = lastEventId === null ? { after: delivered } : await startOf(lastEventId)
@@ -205,13 +205,13 @@ export function createSockets(deps: SocketsDeps): Sockets {
       })
       const watcher = viewers.join(caller, connection)
       connections.add(connection)
-      signals ??= outbox.follow()
+      following ??= outbox.follow()
       void connection.closed.then(() => {
         connections.delete(connection)
         viewers.leave(connection, watcher)
         if (connections.size > 0) return
-        void signals?.then((stop) => stop())
-        signals = null
+        void following?.then((stop) => stop())
+        following = null
       })
       startClient(connection, watcher, lastEventId).catch((error: unknown) => {
         log.warn({ err: error }, 'a socket could not be opened')
