@@ -40,8 +40,9 @@ type Held = {
 }
 
 /** Together with `lookEverySeconds`: another process replaces a killed one within 15 seconds. */
-const leaseSeconds = 10
-const lookEverySeconds = 3
+const leaseSeconds = 9
+const renewEverySeconds = 3
+const lookEverySeconds = 5
 const maxBackoffSeconds = 300
 
 /**
@@ -70,6 +71,8 @@ export function startLoops(deps: {
   /** Leases that other processes held when last read. Loops do not request them: `takeOver` does. */
   let elsewhere: ReadonlySet<string> = new Set()
   let renewedAt = clock.now().getTime()
+  /** Ends the pause of `keepLeases`. */
+  let pausing = new AbortController()
   const stopping = new AbortController()
   refuseDuplicates(loops)
 
@@ -77,6 +80,7 @@ export function startLoops(deps: {
   return {
     async stop() {
       stopping.abort()
+      pausing.abort(waitEnded)
       for (const waker of wakers.values()) waker.abort(waitEnded)
       await running
       await Promise.all([...held.values()].map(({ lease }) => leases.release(lease).catch(() => {})))
@@ -165,6 +169,8 @@ export function startLoops(deps: {
       return null
     }
     const lost = new AbortController()
+    // The first lease must be renewed before the process would look for others.
+    if (held.size === 0) pausing.abort(waitEnded)
     held.set(name, { lease, lost, until })
     return lost.signal
   }
@@ -175,7 +181,8 @@ export function startLoops(deps: {
       over: 'leases are renewed again',
     })
     while (!stopping.signal.aborted) {
-      await pause(lookEverySeconds, stopping.signal)
+      pausing = new AbortController()
+      await pause(held.size > 0 ? renewEverySeconds : lookEverySeconds, pausing.signal)
       dropExpired()
       try {
         await renewHeld()
@@ -212,7 +219,7 @@ export function startLoops(deps: {
     for (const [name, leaseName] of others) {
       if (stopping.signal.aborted) return
       // With a slow database the own leases would expire meanwhile.
-      if (clock.now().getTime() - renewedAt >= lookEverySeconds * 1000) await renewHeld()
+      if (clock.now().getTime() - renewedAt >= renewEverySeconds * 1000) await renewHeld()
       if (!elsewhere.has(leaseName) && (await acquire(leaseName))) wakers.get(name)?.abort(waitEnded)
     }
   }

@@ -3,6 +3,7 @@ import {
   announcementOf,
   changesTopic,
   eventsTopic,
+  followersTopic,
   hasChanges,
   type Outbox,
   type StoredEvent,
@@ -27,14 +28,17 @@ const pollSpread = 0.25
 const secondsAlone = 1
 /** With messages, polls find the events of a process that died before it announced them. */
 const secondsWithMessages = 5
-/** A replica that follows no others has no messages about the progress of their runs. */
-const secondsQuiet = 2
+/** Time until replicas that follow no others learn of the progress of runs, and until it is relayed if none follows. */
+const progressMs = 1000
+/** Interval at which a replica that follows others says so. */
+const followSeconds = 5
 
 /**
  * Delivers stored events to the listeners of this process, after a transaction or from a message of another
  * replica, which contains them. Also polls some seconds after the last message, because messages may be lost and
  * processes may share only the database file. Replicas that follow others announce their polls, so that one of them
- * polls in that time. Trims old events.
+ * polls in that time. While no replica follows others, progress of runs is relayed about once a second. Trims old
+ * events.
  */
 export async function startRelay(deps: {
   outbox: Outbox
@@ -60,13 +64,24 @@ export async function startRelay(deps: {
   let pollAt = 0
   /** True after messages may have been lost. */
   let mustPoll = false
+  /** True while a pass for progress of runs waits for its time. */
+  let isLazy = false
+  /** The newest positions of this process, and those that replicas without followers know of. */
+  let positioned = 0
+  let told = 0
+  let isTelling = false
+  let unfollowed = new AbortController()
   const wake = () => woken.resolve()
 
   await relaying.start()
-  relaying.onDue(wake)
+  relaying.onDue((isUrgent) => {
+    if (isUrgent || !sharesMessages || !isHeard || relaying.isFollowed()) wake()
+    else void wakeLater()
+  })
+  const followers = await subscribe(followersTopic, relaying.hearFollower)
   await relaying.onFollowed(attend)
   if (!sharesMessages) announcements = subscribe(eventsTopic, receive)
-  const changes = await subscribe(changesTopic, relaying.receive)
+  const changes = await subscribe(changesTopic, receiveChange)
   const running = run()
 
   return {
@@ -74,22 +89,35 @@ export async function startRelay(deps: {
       stopping.abort()
       wake()
       await running
+      unfollowed.abort()
       await relaying.settled()
-      for (const subscription of [changes, await announcements]) await subscription?.close().catch(() => {})
+      for (const subscription of [followers, changes, await announcements])
+        await subscription?.close().catch(() => {})
     },
   }
 
   function pollMs(): number {
-    if (!sharesMessages || !isHeard || !isSent) return secondsAlone * 1000
-    return (isQuiet ? secondsQuiet : secondsWithMessages) * 1000
+    return (sharesMessages && isHeard && isSent ? secondsWithMessages : secondsAlone) * 1000
+  }
+
+  async function wakeLater(): Promise<void> {
+    if (isLazy) return
+    isLazy = true
+    await clock.waitAbout(progressMs, stopping.signal)
+    isLazy = false
+    wake()
   }
 
   async function attend(isFollowed: boolean): Promise<void> {
     if (!sharesMessages) return
     isQuiet = !isFollowed
+    unfollowed.abort()
     if (isFollowed) {
+      unfollowed = new AbortController()
       announcements ??= subscribe(eventsTopic, receive)
       await announcements
+      await sayFollowing()
+      void repeatFollowing(unfollowed.signal)
       await relaying.catchUp().catch(onGap)
     } else {
       const subscription = announcements
@@ -98,9 +126,38 @@ export async function startRelay(deps: {
     }
   }
 
+  /** If it is lost, events come a second later until it is repeated. */
+  async function sayFollowing(): Promise<void> {
+    await ephemeral.publish(followersTopic, '').catch(() => {})
+  }
+
+  async function repeatFollowing(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await clock.waitAbout(followSeconds * 1000, signal)
+      if (signal.aborted) return
+      await sayFollowing()
+    }
+  }
+
   function onGap(): void {
     mustPoll = true
+    relaying.hearFollower()
     wake()
+  }
+
+  /** Who receives a position reads everything before it. */
+  function receiveChange(message: string): void {
+    told = Math.max(told, Number(message))
+    relaying.receive(message)
+  }
+
+  /** Tells replicas that follow no others of progress, unless another message does so before. */
+  async function tellLater(): Promise<void> {
+    if (isTelling) return
+    isTelling = true
+    await clock.waitAbout(progressMs, stopping.signal)
+    isTelling = false
+    if (positioned > told) send([ephemeral.publish(changesTopic, String(positioned))])
   }
 
   /** The sender gave positions to all stored events, so a poll would find nothing. */
@@ -147,6 +204,8 @@ export async function startRelay(deps: {
     while (!stopping.signal.aborted) {
       woken = Promise.withResolvers()
       let failed = false
+      // Without the topic, this process would not learn of followers.
+      if (!isHeard) relaying.hearFollower()
       try {
         const now = clock.now().getTime()
         const isPoll = mustPoll || now >= pollAt
@@ -186,8 +245,14 @@ export async function startRelay(deps: {
     if (events.length === 0 && !(isPoll && sharesMessages && !isQuiet)) return
     const message = events.length > 0 ? announcementOf(events) : String(outbox.position())
     const sending = [ephemeral.publish(eventsTopic, message)]
+    positioned = events.at(-1)?.position ?? positioned
     if (sharesMessages && hasChanges(events))
-      sending.push(ephemeral.publish(changesTopic, String(events.at(-1)?.position)))
+      sending.push(ephemeral.publish(changesTopic, String(positioned)))
+    else if (sharesMessages && events.length > 0) void tellLater()
+    send(sending)
+  }
+
+  function send(sending: Promise<void>[]): void {
     Promise.all(sending).then(
       () => {
         isSent = true

@@ -4,8 +4,9 @@ export type Clock = {
   /** Resolves after `ms`, or immediately and without an error when the signal aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>
   /**
-   * Like `wait`, but up to half a tick earlier or later, together with the other such waits of this process; a short one
-   * ends at the next tick. For periodic work: an idle process that wakes costs more than the work itself.
+   * Like `wait`, but together with the other such waits of this process: up to half a second earlier or later, and from
+   * four seconds on up to four earlier or one later. A short one ends at the next tick. For periodic work: an idle
+   * process that wakes costs more than the work itself.
    */
   waitAbout(ms: number, signal?: AbortSignal): Promise<void>
 }
@@ -27,12 +28,14 @@ export const systemClock: Clock = {
     new Promise((resolve) => {
       if (signal?.aborted) return resolve()
       const now = performance.now()
+      const [step, lateMs] = ms < wideFromMs ? [tickMs, tickMs / 2] : [wideTickMs, tickMs]
       // The next tick at least: with the current one, a loop of short waits would never pause.
-      const number = Math.max(Math.round((now + ms) / tickMs), Math.floor(now / tickMs) + 1)
-      const tick = ticks.get(number) ?? startTick(number, number * tickMs - now)
+      const number = Math.max(Math.floor((now + ms + lateMs) / step), Math.floor((now + earlyMs) / step) + 1)
+      const endsAt = number * step
+      const tick = ticks.get(endsAt) ?? startTick(endsAt, endsAt - now)
       const done = () => {
         tick.waiting.delete(done)
-        if (tick.waiting.size === 0) endTick(number, tick)
+        if (tick.waiting.size === 0) endTick(endsAt, tick)
         signal?.removeEventListener('abort', done)
         resolve()
       }
@@ -45,21 +48,33 @@ type Tick = { waiting: Set<() => void>; timer: NodeJS.Timeout }
 
 /** Ticks count from the start of the process, so those of several processes rarely coincide. */
 export const tickMs = 1000
+/** Waits of about this length or longer end at fewer ticks, so that an idle process wakes only for these. */
+export const wideTickMs = 5 * tickMs
+const wideFromMs = 4 * tickMs
+/** A timer may fire a little before its time. */
+const earlyMs = 20
+/** By their time, in milliseconds since the start of the process. */
 const ticks = new Map<number, Tick>()
 
-function startTick(number: number, ms: number): Tick {
+/** Milliseconds until the next multiple of `step`. */
+export function untilTick(step: number): number {
+  const now = performance.now()
+  return (Math.floor((now + earlyMs) / step) + 1) * step - now
+}
+
+function startTick(endsAt: number, ms: number): Tick {
   const waiting = new Set<() => void>()
   const end = () => {
     for (const done of [...waiting]) done()
   }
   const tick = { waiting, timer: setTimeout(end, ms) }
-  ticks.set(number, tick)
+  ticks.set(endsAt, tick)
   return tick
 }
 
-function endTick(number: number, { timer }: Tick): void {
+function endTick(endsAt: number, { timer }: Tick): void {
   clearTimeout(timer)
-  ticks.delete(number)
+  ticks.delete(endsAt)
 }
 
 /** Reason for `abort` at the end of a wait. Without one, each call creates an exception with a stack trace. */

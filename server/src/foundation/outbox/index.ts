@@ -13,6 +13,7 @@ export {
   createOutbox,
   type Events,
   eventsTopic,
+  followersTopic,
   hasChanges,
   maxStoredEvents,
   type Outbox,

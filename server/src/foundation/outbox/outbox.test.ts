@@ -318,7 +318,8 @@ describe('polls', () => {
     const ephemeral = { ...memory, kind: 'redis' as const }
     await using here = await startProcess(db, { ephemeral, follow: true })
     await using there = await startProcess(otherDb, { ephemeral, follow: true })
-    await Promise.all([here.clock.waitingFor(5), there.clock.waitingFor(5)])
+    // Until its poll, and until it says again that it follows.
+    await Promise.all([here.clock.waitingFor(5, 2), there.clock.waitingFor(5, 2)])
     const [ofHere, ofThere] = [countPolls(here.outbox), countPolls(there.outbox)]
     await there.clock.advance(3)
     const announced = Promise.withResolvers<string>()
@@ -378,7 +379,7 @@ describe('a replica that follows no others', () => {
     const announced: string[] = []
     await ephemeral.subscribe(eventsTopic, (message) => void announced.push(message))
     return {
-      ...{ here, there, heard },
+      ...{ here, there, heard, announced, ephemeral },
       /** Appends an event of `process` that is announced. */
       async append(process: typeof here, number: number, type = 'execution.started') {
         const count = announced.length
@@ -389,17 +390,16 @@ describe('a replica that follows no others', () => {
     }
   }
 
-  test('reads the progress of runs every two seconds, and before any other event', async () => {
+  test('learns of the progress of runs a second later, and before any other event', async () => {
     await using t = await openPair()
-    await t.there.clock.waitingFor(2)
     await t.append(t.here, 1)
     await t.append(t.here, 2, 'execution.finished')
     // Its own come in order, too.
     await t.append(t.there, 3)
     await nextTurn()
     assert.deepEqual(t.heard, [])
-    await t.there.clock.advance(2)
-    await until(() => t.heard.length === 3, 'a poll reads them')
+    await t.here.clock.advance(1)
+    await until(() => t.heard.length === 3, 'it reads them')
     await t.append(t.here, 4, 'execution.created')
     await t.append(t.here, 5, 'agent.stopped')
     await until(() => t.heard.length === 5, 'the change is read')
@@ -409,16 +409,64 @@ describe('a replica that follows no others', () => {
     assert.deepEqual(t.heard, [1, 2, 3, 4, 5, 6, 7])
   })
 
-  test('reads that progress also while it has many events of its own', async () => {
+  test('finds that progress by polls if the message about it is lost', async () => {
     await using t = await openPair()
-    await t.there.clock.waitingFor(2)
+    await t.there.clock.waitingFor(5)
     await t.append(t.here, 1)
     for (let number = 2; number < 8; number += 1) {
       await t.append(t.there, number)
-      await t.there.clock.advance(0.5)
+      await t.there.clock.advance(1)
     }
     await until(() => t.heard.includes(1), 'a poll reads it')
     assert.deepEqual(t.heard, [1, 2, 3, 4, 5, 6, 7].slice(0, t.heard.length))
+  })
+
+  test('relays progress once a second while it knows of no follower, and anything else at once', async () => {
+    await using t = await openPair()
+    await Promise.all([t.here.clock.advance(20), t.there.clock.advance(20)])
+    await t.here.append(hatched(1, { type: 'execution.created' }))
+    await t.here.append(hatched(2, { type: 'execution.started' }))
+    await t.here.clock.waitingFor(1)
+    assert.deepEqual(t.announced, [])
+    await t.here.clock.advance(1)
+    await until(() => t.announced.length === 1, 'both are announced')
+    assert.match(t.announced[0] ?? '', /^2 .*execution.created.*execution.started/)
+    await t.here.append(hatched(3, { type: 'execution.finished' }))
+    await t.append(t.here, 4, 'agent.stopped')
+    assert.match(t.announced[1] ?? '', /^4 .*execution.finished.*agent.stopped/)
+    await until(() => t.heard.length === 4, 'the other one reads them')
+    // A new follower waits for none of it.
+    await t.here.append(hatched(5, { type: 'execution.created' }))
+    await t.there.outbox.follow()
+    await until(() => t.heard.length === 5, 'the pending one is relayed')
+    await t.append(t.here, 6)
+    await until(() => t.heard.length === 6, 'the next one comes at once')
+    assert.deepEqual(t.heard, [1, 2, 3, 4, 5, 6])
+  })
+
+  test('stays known to the others while it follows them, and is forgotten some seconds later', async () => {
+    await using t = await openPair()
+    const unfollow = await t.there.outbox.follow()
+    for (let seconds = 0; seconds < 30; seconds += 5) {
+      await t.there.clock.advance(5)
+      await t.here.clock.advance(5)
+    }
+    assert.ok(t.here.outbox.relaying.isFollowed())
+    const sent: string[] = []
+    await t.ephemeral.subscribe('signals', (message) => void sent.push(message))
+    const activity = hatched(1, { type: 'agent.activity' })
+    t.here.outbox.signal(activity)
+    unfollow()
+    await t.there.clock.advance(20)
+    await t.here.clock.advance(20)
+    assert.equal(t.here.outbox.relaying.isFollowed(), false)
+    t.here.outbox.signal(activity)
+    t.here.outbox.signal(hatched(2))
+    await nextTurn()
+    assert.deepEqual(
+      sent.map((message) => JSON.parse(message).event.fields.number),
+      [1, 2],
+    )
   })
 
   test('delivers all earlier events before it follows, and then each at once', async () => {

@@ -15,7 +15,7 @@ export type Outbox = {
   appendAll(tx: Tx, events: readonly NewEvent[], now: Date): void
   /** Calls `listener` for every event of a type, or of all types (`*`), in order. The result unsubscribes. */
   on(type: string, listener: Listener): () => void
-  /** Delivers an event to the present listeners here and in replicas that follow others. Not stored, at most once. */
+  /** Delivers an event to the present listeners here and in replicas known to follow others. Not stored, at most once. */
   signal(event: NewEvent): void
   /**
    * Receives the signals of other replicas, and their events at once, until the result is called. Resolves when they
@@ -57,10 +57,14 @@ export type Relaying = {
    * a pass is then due.
    */
   receive(announcement: string): boolean
-  /** Calls `wake` when a pass is due. */
-  onDue(wake: () => void): void
+  /** Calls `wake` when a pass is due. Nobody waits for it if there is only progress of runs and `isFollowed` is false. */
+  onDue(wake: (isUrgent: boolean) => void): void
   /** Calls `attend` with true when this process begins to follow others or does so already, with false when it stops. */
   onFollowed(attend: (isFollowed: boolean) => Promise<void>): Promise<void>
+  /** A replica, perhaps this one, has announced that it follows others. */
+  hearFollower(): void
+  /** Whether any replica follows others, as far as this process knows. */
+  isFollowed(): boolean
   /** Delivers all stored events. */
   catchUp(): Promise<void>
   /** Removes all but the newest events. */
@@ -75,7 +79,12 @@ export const maxStoredEvents = 10_000
 export const eventsTopic = 'outbox'
 /** Positions of announcements that contain more than the progress of runs; for all replicas. */
 export const changesTopic = 'outbox.changes'
+/** Repeated by each replica that follows others, so that the others know of it. */
+export const followersTopic = 'outbox.followers'
 const signalsTopic = 'signals'
+
+/** A replica announces every five seconds that it follows others. Some of these messages may be lost. */
+const followedSeconds = 16
 
 /** Events that one transaction positions and one query reads. */
 const batchSize = 500
@@ -89,10 +98,15 @@ export function announcementOf(events: readonly StoredEvent[]): string {
   return text.length <= maxAnnouncementLength ? text : position
 }
 
-/** Most events are of this kind, and only people who watch need them at once. */
-const progressOfRuns = new Set(['execution.created', 'execution.started', 'execution.finished'])
+/** Most events and signals are of these types, and only people who watch need them at once. */
+const progressOfRuns = new Set([
+  'execution.created',
+  'execution.started',
+  'execution.finished',
+  'agent.activity',
+])
 
-export function hasChanges(events: readonly StoredEvent[]): boolean {
+export function hasChanges(events: readonly Pick<NewEvent, 'type'>[]): boolean {
   return events.some(({ type }) => !progressOfRuns.has(type))
 }
 
@@ -107,7 +121,7 @@ export function createOutbox(deps: {
   const store = outboxStore(db)
   const origin = newId()
   let delivered = 0
-  let wake = () => {}
+  let wake = (_isUrgent: boolean) => {}
   /** True when this process has stored events since the last pass started. */
   let isAppended = false
   /** True when another replica has announced events since then, perhaps those of this process as well. */
@@ -116,6 +130,8 @@ export function createOutbox(deps: {
   let isBehind = false
 
   let followers = 0
+  /** Milliseconds since 1970. */
+  let followedUntil = 0
   let attend: (isFollowed: boolean) => Promise<void> = async () => {}
   let signalTopic: ReturnType<Ephemeral['subscribe']> | null = null
 
@@ -170,10 +186,17 @@ export function createOutbox(deps: {
     return positioning
   }
 
-  function appended(): void {
+  function appended(events: readonly NewEvent[]): void {
     isAppended = true
-    wake()
+    wake(hasChanges(events))
   }
+
+  function hearFollower(): void {
+    followedUntil = clock.now().getTime() + followedSeconds * 1000
+    if (isAppended) wake(true)
+  }
+
+  const isFollowed = () => followers > 0 || clock.now().getTime() < followedUntil
 
   /** False when events before them are missing. */
   function deliverNext(events: readonly StoredEvent[]): boolean {
@@ -186,17 +209,18 @@ export function createOutbox(deps: {
   const outbox: Outbox = {
     async append(tx, event, now) {
       tx.alongside(outboxStore(tx).insert(event, timestamp(now)))
-      tx.onCommitted(appended)
+      tx.onCommitted(() => appended([event]))
     },
     appendAll(tx, events, now) {
       if (events.length === 0) return
       tx.alongside(outboxStore(tx).insertAll(events, timestamp(now)))
-      tx.onCommitted(appended)
+      tx.onCommitted(() => appended(events))
     },
     on: (type, listener) => listeners.on(type, listener),
     signal(event) {
       const ts = timestamp(clock.now())
       deliverSignal(event, ts)
+      if (!hasChanges([event]) && !isFollowed()) return
       ephemeral.publish(signalsTopic, JSON.stringify({ origin, event, ts })).catch((error: unknown) => {
         log.debug({ err: error, event: event.type }, 'a signal did not reach the other replicas')
       })
@@ -239,6 +263,8 @@ export function createOutbox(deps: {
     relaying: {
       async start() {
         delivered = await store.head()
+        // Others may have followed for long.
+        hearFollower()
       },
       async pass({ isPoll = true, isQuiet = false } = {}) {
         const assigned: StoredEvent[] = []
@@ -272,7 +298,7 @@ export function createOutbox(deps: {
         // Only replicas of Roost publish on this topic; those of earlier versions send only the position.
         if (space > 0 && deliverNext(JSON.parse(announcement.slice(space)) as StoredEvent[])) return true
         isBehind = true
-        wake()
+        wake(true)
         return false
       },
       onDue(act) {
@@ -282,6 +308,8 @@ export function createOutbox(deps: {
         attend = act
         if (followers > 0) await act(true)
       },
+      hearFollower,
+      isFollowed,
       catchUp: deliverStored,
       trim: () => store.trim(maxStoredEvents),
       settled: () => listeners.settled(),

@@ -81,7 +81,7 @@ forEachDialect((_dialect, open) => {
     for (const name of ['first', 'second']) assert.ok(alive.filter((each) => each === name).length > 5)
     await first.stop()
     await rest(1)
-    await clock.advance(3)
+    await clock.advance(5)
     await until(leaderTimers, async () => (await leader()) === 'second')
     const before = made.length
     await until(leaderTimers, () => made.length >= before + 2)

@@ -26,9 +26,9 @@ export type Scheduler = { stop(): Promise<void> }
 
 const leaseName = 'scheduler'
 /** With the pause of the others, a scheduler follows a dead leader within 15 seconds. */
-const leaseSeconds = 10
+const leaseSeconds = 9
 const renewSeconds = 3
-const standBySeconds = 3
+const standBySeconds = 5
 
 /**
  * Fires all schedules. Of several schedulers one leads, and the others stand by. A leader that was paused and
@@ -64,7 +64,7 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
         },
       )
       if (lease) await leadUnder(lease)
-      await clock.wait(standBySeconds * 1000, stopping.signal)
+      await clock.waitAbout(standBySeconds * 1000, stopping.signal)
     }
   }
 
