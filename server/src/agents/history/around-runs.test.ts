@@ -57,7 +57,8 @@ forEachDialect((_, open) => {
       made: (result) => void results.push(result),
       recorded: (_, recordId) => void recorded.push(recordId),
     })
-    const claim = (running: string[], waiting: number) => recording.mayClaim(agentId, { running, waiting })
+    const claim = (running: string[], waiting: number) =>
+      recording.mayClaim(agentId, { running, isWaiting: waiting > 0 })
     return {
       ...{ clock, state, reasons, results, recorded, events, claim, store, agentId },
       /** A claim and the runs that it gets. */

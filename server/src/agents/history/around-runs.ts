@@ -13,13 +13,16 @@ export type RunRecording = {
   /** False: runs need not wait for records. */
   isOn(agentId: string): Promise<boolean>
   /**
-   * Called before an agent claims runs, with the ids of its running ones. Returns false while a record is being made:
-   * the agent is woken after it. A record that takes too long is not waited for.
+   * Called before an agent claims runs. Returns false while a record is being made: the agent is woken after it. A
+   * record that takes too long is not waited for.
    */
-  mayClaim(agentId: string, runs: { running: readonly string[]; waiting: number }): Promise<boolean>
+  mayClaim(agentId: string, runs: AgentRuns): Promise<boolean>
   /** Called before claimed runs are handed to their agent. */
   started(agentId: string, runs: readonly StartedRun[]): Promise<void>
 }
+
+/** `running`: ids of the agent's runs that hold a slot. `isWaiting`: others wait for one. */
+export type AgentRuns = { running: readonly string[]; isWaiting: boolean }
 
 /** `isOwners`: it has the owner's rights. */
 export type StartedRun = { id: string; mayWrite: boolean; isOwners: boolean }
@@ -57,10 +60,7 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
   const prepared = new Map<string, Before>()
 
   /** Starts the record that is due; null without one. */
-  async function begin(
-    agentId: string,
-    { running, waiting }: { running: readonly string[]; waiting: number },
-  ): Promise<Work | null> {
+  async function begin(agentId: string, { running, isWaiting }: AgentRuns): Promise<Work | null> {
     const first = await store.openRuns(agentId, fewRuns)
     const isAll = first.length < fewRuns
     // Those that have not ended come first.
@@ -69,7 +69,7 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
     const ended = open.filter(({ ended_at, execution_id: id }) => ended_at === null && !running.includes(id))
     await store.endRuns(idsOf(ended), timestamp(clock.now()))
     const isBusy = open.some(({ execution_id }) => running.includes(execution_id))
-    if (isBusy || (open.length === 0 && waiting === 0)) return null
+    if (isBusy || (open.length === 0 && !isWaiting)) return null
     const group = isAll || hasMoreRunning ? open : await store.openRuns(agentId)
     return works.get(agentId) ?? start(agentId, idsOf(group))
   }
@@ -161,7 +161,7 @@ export function createAroundRuns(deps: AroundRunsDeps): RunRecording {
 
     async mayClaim(agentId, runs) {
       const work = works.get(agentId) ?? (await begin(agentId, runs))
-      if (!work || runs.waiting === 0 || work.isLate) return true
+      if (!work || !runs.isWaiting || work.isLate) return true
       // The record after the last run is also the one before the next.
       if ((await settledSoon(work)) || work.isLate || works.get(agentId) !== work) return true
       work.isAwaited = true

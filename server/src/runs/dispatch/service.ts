@@ -184,9 +184,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 
 /** Without waiting runs there is nothing to claim: the agent is woken by the next one. */
 async function mayClaim(db: Db, recording: RunRecording, agentId: string): Promise<boolean> {
-  const queue = queueStore(db)
-  const [running, waiting] = await Promise.all([queue.runningIds(agentId), queue.countWaiting(agentId)])
-  return (await recording.mayClaim(agentId, { running, waiting })) && waiting > 0
+  const runs = await queueStore(db).beforeClaim(agentId)
+  return (await recording.mayClaim(agentId, runs)) && runs.isWaiting
 }
 
 /**

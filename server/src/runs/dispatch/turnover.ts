@@ -26,8 +26,11 @@ export type Turnover = {
  * A claim that waits for results. `reply` resolves with its runs, or with null when it must claim by itself.
  */
 type WaitingClaim = { agent: Claimant; free: number; reply: PromiseWithResolvers<ClaimedRuns | null> }
+type Join = ClaimJoin & { leave(): WaitingClaim | null }
+/** A result that is being stored. `isAwaited`: a claim follows it, so its end need not wake the agent. */
+type OpenResult = { done: PromiseWithResolvers<void>; isAwaited: boolean }
 /** `coming` counts results that a claim can still join. */
-type Agent = { open: Set<Promise<unknown>>; coming: number; claim: WaitingClaim | null }
+type Agent = { open: Set<OpenResult>; coming: number; claim: WaitingClaim | null }
 
 /**
  * An agent sends a result and immediately the claim for the next run. The claim needs the slot that the
@@ -38,16 +41,16 @@ export function createTurnover(deps: TurnoverDeps): Turnover {
   const { runContexts, mayBegin, allowed, isRecorded, mayClaim, claims, finish } = deps
   const agents = new Map<string, Agent>()
 
-  function enter(agentId: string, done: Promise<unknown>): Agent {
+  function enter(agentId: string, result: OpenResult): Agent {
     const agent = agents.get(agentId) ?? { open: new Set(), coming: 0, claim: null }
     agents.set(agentId, agent)
-    agent.open.add(done)
+    agent.open.add(result)
     agent.coming += 1
     return agent
   }
 
   /** The last of several concurrent results takes the claim, because it sees the slots of all of them. */
-  function joinOf(agent: Agent): ClaimJoin & { leave(): WaitingClaim | null } {
+  function joinOf(agent: Agent, result: OpenResult): Join {
     let isComing = true
     let held: WaitingClaim | null = null
     const pass = () => {
@@ -62,7 +65,7 @@ export function createTurnover(deps: TurnoverDeps): Turnover {
         agent.claim = null
         return held
       },
-      isWaiting: () => agent.claim !== null,
+      isWaiting: () => result.isAwaited || agent.claim !== null,
       leave() {
         pass()
         const left = held
@@ -72,8 +75,7 @@ export function createTurnover(deps: TurnoverDeps): Turnover {
     }
   }
 
-  async function handleResult(agentId: string, reported: Reported, agent: Agent): Promise<ResultAnswer> {
-    const join = joinOf(agent)
+  async function handleResult(agentId: string, reported: Reported, join: Join): Promise<ResultAnswer> {
     let claimed: ClaimedRuns | null = null
     let claim: WaitingClaim | null = null
     try {
@@ -93,14 +95,14 @@ export function createTurnover(deps: TurnoverDeps): Turnover {
 
   return {
     async result(agentId, reported) {
-      const done = Promise.withResolvers<void>()
-      const agent = enter(agentId, done.promise)
+      const result: OpenResult = { done: Promise.withResolvers(), isAwaited: false }
+      const agent = enter(agentId, result)
       try {
-        return await handleResult(agentId, reported, agent)
+        return await handleResult(agentId, reported, joinOf(agent, result))
       } finally {
-        agent.open.delete(done.promise)
+        agent.open.delete(result)
         if (agent.open.size === 0 && agents.get(agentId) === agent) agents.delete(agentId)
-        done.resolve()
+        result.done.resolve()
       }
     },
 
@@ -111,7 +113,7 @@ export function createTurnover(deps: TurnoverDeps): Turnover {
       const agent = { ...context, only: await allowed(agentId) }
       if (await isRecorded(agentId)) {
         // The workspace is recorded between a result and the next run, so they cannot share a transaction.
-        await Promise.all(agents.get(agentId)?.open ?? [])
+        await stored(agents.get(agentId), { isFollowed: true })
         if (!(await mayClaim(agentId))) return { runs: [] }
         return claims.answer(agent, await claims.claimRuns(agent, free))
       }
@@ -121,17 +123,24 @@ export function createTurnover(deps: TurnoverDeps): Turnover {
   }
 }
 
+/** Resolves when the results of now are stored. `isFollowed`: the caller claims then. */
+async function stored(agent: Agent | undefined, { isFollowed = false } = {}): Promise<void> {
+  const results = [...(agent?.open ?? [])]
+  if (isFollowed) for (const result of results) result.isAwaited = true
+  await Promise.all(results.map(({ done }) => done.promise))
+}
+
 /** Returns null when no result took the claim; the earlier results are stored then. */
 async function joinResult(
   agent: Agent | undefined,
   request: Omit<WaitingClaim, 'reply'>,
 ): Promise<ClaimedRuns | null> {
   if (!agent) return null
-  const stored = Promise.all(agent.open).then(() => null)
-  if (agent.claim) return stored
+  const earlier = stored(agent).then(() => null)
+  if (agent.claim) return earlier
   const claim: WaitingClaim = { ...request, reply: Promise.withResolvers() }
   agent.claim = claim
-  const claimed = await Promise.race([claim.reply.promise, stored])
+  const claimed = await Promise.race([claim.reply.promise, earlier])
   if (claimed) return claimed
   // A result holds the claim and resolves it shortly.
   if (agent.claim !== claim) return claim.reply.promise

@@ -155,6 +155,22 @@ export function queueStore(executor: Executor) {
       return rows.map((row) => row.id)
     },
 
+    /** `running`: ids of the runs that hold a slot. `isWaiting`: others are queued and not held. */
+    async beforeClaim(agentId: string): Promise<{ running: string[]; isWaiting: boolean }> {
+      const waiting = queue(agentId).select(['id', 'status']).limit(1).as('waiting')
+      const rows = await db
+        .selectFrom('executions')
+        .select(['id', 'status'])
+        .where('agent_id', '=', agentId)
+        .where(isOpen)
+        .where(holdsSlot)
+        .where('status', '=', 'running')
+        .unionAll(db.selectFrom(waiting).select(['id', 'status']))
+        .execute()
+      const running = rows.filter(({ status }) => status === 'running').map(({ id }) => id)
+      return { running, isWaiting: running.length < rows.length }
+    },
+
     /** Serial key of every run that holds a slot; null for runs without one. */
     async runningKeys(agentId: string): Promise<(string | null)[]> {
       const rows = await db
