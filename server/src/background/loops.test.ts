@@ -236,6 +236,48 @@ test('a loop that runs once an hour follows a dead process within 15 seconds', a
   await loops.stop()
 })
 
+test('an outage of the database that is shorter than a lease ends no run', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const leases = createLeases({ db, clock })
+  let isDown = false
+  let isAborted = false
+  const loop = countedLoop('sweep', async (signal) => {
+    await clock.wait(3_600_000, signal)
+    isAborted = true
+  })
+  const loops = startLoops({
+    loops: [loop],
+    leases: {
+      ...leases,
+      async renewAll(...request) {
+        if (isDown) throw new Error('The database is down.')
+        return leases.renewAll(...request)
+      },
+    },
+    clock,
+    log: silentLog,
+    holder: 'one',
+    places,
+    random: noJitter,
+  })
+  await advanceTo(clock, loop.next(), 1)
+  await clock.waitingFor(3)
+  isDown = true
+  await clock.advance(3)
+  for (let seconds = 4; seconds < 8; seconds += 1) {
+    await clock.waitingFor(1)
+    await clock.advance(1)
+  }
+  isDown = false
+  await clock.waitingFor(1)
+  await clock.advance(1)
+  await clock.waitingFor(3)
+  assert.equal(isAborted, false)
+  assert.equal(await leases.take('sweep', 'two', 9), null)
+  await loops.stop()
+})
+
 test('a process that was frozen starts no run under a lease that expired meanwhile', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock()

@@ -43,6 +43,8 @@ type Held = {
 const leaseSeconds = 9
 const renewEverySeconds = 3
 const lookEverySeconds = 5
+/** After an error of the database: a short outage ends no lease. */
+const retrySeconds = 1
 const maxBackoffSeconds = 300
 
 /**
@@ -169,7 +171,7 @@ export function startLoops(deps: {
       return null
     }
     const lost = new AbortController()
-    // The first lease must be renewed before the process would look for others.
+    // Renewals begin at once: after the pause, this first lease would be almost over.
     if (held.size === 0) pausing.abort(waitEnded)
     held.set(name, { lease, lost, until })
     return lost.signal
@@ -180,10 +182,13 @@ export function startLoops(deps: {
       failing: 'leases could not be renewed',
       over: 'leases are renewed again',
     })
+    let hasFailed = false
     while (!stopping.signal.aborted) {
       pausing = new AbortController()
-      await pause(held.size > 0 ? renewEverySeconds : lookEverySeconds, pausing.signal)
+      const seconds = held.size > 0 ? renewEverySeconds : lookEverySeconds
+      await pause(hasFailed ? retrySeconds : seconds, pausing.signal)
       dropExpired()
+      hasFailed = false
       try {
         await renewHeld()
         await takeOver()
@@ -191,6 +196,7 @@ export function startLoops(deps: {
         dropExpired()
         streak.worked()
       } catch (error) {
+        hasFailed = true
         streak.failed(error)
         dropExpired()
       }

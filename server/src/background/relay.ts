@@ -42,7 +42,7 @@ const followSeconds = 5
  */
 export async function startRelay(deps: {
   outbox: Outbox
-  ephemeral: Pick<Ephemeral, 'kind' | 'publish' | 'subscribe'>
+  ephemeral: Pick<Ephemeral, 'kind' | 'ping' | 'publish' | 'subscribe'>
   clock: Clock
   log: Log
   /** Returns 0 to 1. */
@@ -66,11 +66,12 @@ export async function startRelay(deps: {
   let mustPoll = false
   /** True while a pass for progress of runs waits for its time. */
   let isLazy = false
-  /** The newest positions of this process, and those that replicas without followers know of. */
-  let positioned = 0
+  /** The newest position that this process has announced. */
+  let announced = 0
+  /** The newest position on the topic of changes. */
   let told = 0
   let isTelling = false
-  let unfollowed = new AbortController()
+  let following = new AbortController()
   const wake = () => woken.resolve()
 
   await relaying.start()
@@ -79,7 +80,7 @@ export async function startRelay(deps: {
     else void wakeLater()
   })
   const followers = await subscribe(followersTopic, relaying.hearFollower)
-  await relaying.onFollowed(attend)
+  await relaying.onFollowing(attend)
   if (!sharesMessages) announcements = subscribe(eventsTopic, receive)
   const changes = await subscribe(changesTopic, receiveChange)
   const running = run()
@@ -89,7 +90,7 @@ export async function startRelay(deps: {
       stopping.abort()
       wake()
       await running
-      unfollowed.abort()
+      following.abort()
       await relaying.settled()
       for (const subscription of [followers, changes, await announcements])
         await subscription?.close().catch(() => {})
@@ -108,16 +109,16 @@ export async function startRelay(deps: {
     wake()
   }
 
-  async function attend(isFollowed: boolean): Promise<void> {
+  async function attend(isFollowing: boolean): Promise<void> {
     if (!sharesMessages) return
-    isQuiet = !isFollowed
-    unfollowed.abort()
-    if (isFollowed) {
-      unfollowed = new AbortController()
+    isQuiet = !isFollowing
+    following.abort()
+    if (isFollowing) {
+      const own = new AbortController()
+      following = own
       announcements ??= subscribe(eventsTopic, receive)
       await announcements
-      await sayFollowing()
-      void repeatFollowing(unfollowed.signal)
+      void sayFollowing(own.signal)
       await relaying.catchUp().catch(onGap)
     } else {
       const subscription = announcements
@@ -126,16 +127,11 @@ export async function startRelay(deps: {
     }
   }
 
-  /** If it is lost, events come a second later until it is repeated. */
-  async function sayFollowing(): Promise<void> {
-    await ephemeral.publish(followersTopic, '').catch(() => {})
-  }
-
-  async function repeatFollowing(signal: AbortSignal): Promise<void> {
-    for (;;) {
+  /** While such a message is lost, progress of others may come a second later. */
+  async function sayFollowing(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !stopping.signal.aborted) {
+      await ephemeral.publish(followersTopic, '').catch(() => {})
       await clock.waitAbout(followSeconds * 1000, signal)
-      if (signal.aborted) return
-      await sayFollowing()
     }
   }
 
@@ -157,7 +153,7 @@ export async function startRelay(deps: {
     isTelling = true
     await clock.waitAbout(progressMs, stopping.signal)
     isTelling = false
-    if (positioned > told) send([ephemeral.publish(changesTopic, String(positioned))])
+    if (announced > told) send([ephemeral.publish(changesTopic, String(announced))])
   }
 
   /** The sender gave positions to all stored events, so a poll would find nothing. */
@@ -167,11 +163,14 @@ export async function startRelay(deps: {
 
   /** Resolves when no events have come for so long, but a retry waits no longer than a second. */
   async function untilPoll(signal: AbortSignal, isRetry: boolean): Promise<void> {
+    const planned = pollAt
     await clock.waitAbout(isRetry ? Math.min(pollMs(), secondsAlone * 1000) : pollMs(), signal)
     for (;;) {
       const ms = pollAt - clock.now().getTime()
-      // A shorter wait would last a whole tick, and a clock that was set back must not delay the poll.
-      if (isRetry || signal.aborted || ms < tickMs / 2 || ms > pollMs() * (1 + pollSpread)) break
+      // The wait may have ended early. A shorter one would last a whole tick, and a clock that was set back must not
+      // delay the poll.
+      const isDue = pollAt === planned || ms < tickMs / 2 || ms > pollMs() * (1 + pollSpread)
+      if (isRetry || isDue || signal.aborted) break
       await clock.waitAbout(ms, signal)
     }
     if (!signal.aborted) pollAt = 0
@@ -212,6 +211,8 @@ export async function startRelay(deps: {
         mustPoll = false
         const nextPollAt = now + pollMs()
         if (isPoll) pollAt = nextPollAt
+        // A replica that sends nothing would not notice an outage.
+        if (isPoll && isQuiet) send([ephemeral.ping()])
         const events = await relaying.pass({ isPoll, isQuiet })
         // The pass has read all earlier events, except at a quiet replica, which may still lack those of others.
         if (events.length > 0 && !isQuiet) pollAt = nextPollAt
@@ -245,9 +246,8 @@ export async function startRelay(deps: {
     if (events.length === 0 && !(isPoll && sharesMessages && !isQuiet)) return
     const message = events.length > 0 ? announcementOf(events) : String(outbox.position())
     const sending = [ephemeral.publish(eventsTopic, message)]
-    positioned = events.at(-1)?.position ?? positioned
-    if (sharesMessages && hasChanges(events))
-      sending.push(ephemeral.publish(changesTopic, String(positioned)))
+    announced = events.at(-1)?.position ?? announced
+    if (sharesMessages && hasChanges(events)) sending.push(ephemeral.publish(changesTopic, String(announced)))
     else if (sharesMessages && events.length > 0) void tellLater()
     send(sending)
   }

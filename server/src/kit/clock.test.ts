@@ -19,6 +19,13 @@ test('waits for about the same time end together', async () => {
   assert.ok(seconds > 1.4 && seconds < 10, `${seconds} s`)
 })
 
+test('from four seconds on a wait ends at a multiple of five seconds', async () => {
+  // A tick of one second would end it two seconds after such a multiple.
+  const left = 7000 - (performance.now() % 5000)
+  await systemClock.waitAbout(left < 4000 ? left + 5000 : left)
+  assert.ok(performance.now() % 5000 < 1900, `${performance.now()} ms`)
+})
+
 test('a wait that is shorter than a tick lasts until the next one, and an abort ends it alone', async () => {
   const aborting = new AbortController()
   const aborted = systemClock.waitAbout(3_600_000, aborting.signal)

@@ -49,18 +49,12 @@ type Tick = { waiting: Set<() => void>; timer: NodeJS.Timeout }
 /** Ticks count from the start of the process, so those of several processes rarely coincide. */
 export const tickMs = 1000
 /** Waits of about this length or longer end at fewer ticks, so that an idle process wakes only for these. */
-export const wideTickMs = 5 * tickMs
+const wideTickMs = 5 * tickMs
 const wideFromMs = 4 * tickMs
 /** A timer may fire a little before its time. */
 const earlyMs = 20
 /** By their time, in milliseconds since the start of the process. */
 const ticks = new Map<number, Tick>()
-
-/** Milliseconds until the next multiple of `step`. */
-export function untilTick(step: number): number {
-  const now = performance.now()
-  return (Math.floor((now + earlyMs) / step) + 1) * step - now
-}
 
 function startTick(endsAt: number, ms: number): Tick {
   const waiting = new Set<() => void>()

@@ -80,7 +80,7 @@ export function createMeters() {
       metric(
         'histogram',
         'event_loop_delay_seconds',
-        'Delay of a timer in this process, sampled together with its periodic work: every second, or every five while it is idle.',
+        'Delay of a timer in this process, sampled every second, together with its periodic work.',
         [],
       ),
       quick,

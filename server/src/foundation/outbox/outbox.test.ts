@@ -11,6 +11,7 @@ import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
 import {
   announcementOf,
+  changesTopic,
   createOutbox,
   eventsTopic,
   maxStoredEvents,
@@ -334,19 +335,27 @@ describe('polls', () => {
     assert.equal(ofThere.polls, 1)
   })
 
-  test('are more frequent while messages do not reach the other replicas', async () => {
+  for (const follow of [true, false])
+    test(`are more frequent during an outage of Redis, ${follow ? 'following' : 'quiet'}`, () =>
+      pollsInOutage(follow))
+
+  async function pollsInOutage(follow: boolean): Promise<void> {
     await using db = await openTestDatabase()
     const memory = memoryEphemeral({ clock: createTestClock(), log: silentLog })
     let isDown = true
+    const ask = async () => {
+      if (isDown) throw new Error('no connection')
+    }
     const ephemeral = {
       ...memory,
       kind: 'redis' as const,
+      ping: ask,
       publish: async (...message: Parameters<typeof memory.publish>) => {
-        if (isDown) throw new Error('no connection')
+        await ask()
         await memory.publish(...message)
       },
     }
-    await using here = await startProcess(db, { ephemeral, follow: true })
+    await using here = await startProcess(db, { ephemeral, follow })
     /** The pauses between the next polls, in seconds. */
     const pauses = async (count: number) => {
       const seen = []
@@ -361,17 +370,39 @@ describe('polls', () => {
     assert.deepEqual((await pauses(4)).slice(1), [1, 1, 1])
     isDown = false
     assert.ok((await pauses(6)).some((seconds) => seconds >= 4))
+  }
+
+  test('come at the end of their wait, which a common tick may shorten', async () => {
+    await using db = await openTestDatabase()
+    const clock = createTestClock()
+    const ephemeral = { ...memoryEphemeral({ clock, log: silentLog }), kind: 'redis' as const }
+    const outbox = createOutbox({ db, ephemeral, log: silentLog, clock })
+    const counted = countPolls(outbox)
+    const early = { ...clock, waitAbout: (ms: number, signal?: AbortSignal) => clock.wait(ms / 2, signal) }
+    const relay = await startRelay({ outbox, ephemeral, clock: early, log: silentLog, random })
+    for (let polls = 1; polls < 4; polls += 1) {
+      await clock.waitingFor(2.5)
+      assert.equal(counted.polls, polls)
+      await clock.advance(2.5)
+    }
+    await relay.stop()
   })
 })
 
 describe('a replica that follows no others', () => {
-  /** A pair with shared messages; `heard` has the numbers of the events that `there` delivered. */
-  async function openPair() {
+  /** A pair with shared messages, except on topic `lost`. `heard`: the numbers of the events that `there` delivered. */
+  async function openPair({ lost = '' } = {}) {
     const stack = new AsyncDisposableStack()
     const db = stack.use(await openTestDatabase())
     const otherDb = stack.use(await db.openAgain())
     const memory = memoryEphemeral({ clock: createTestClock(), log: silentLog })
-    const ephemeral = { ...memory, kind: 'redis' as const }
+    const ephemeral = {
+      ...memory,
+      kind: 'redis' as const,
+      publish: async (topic: string, message: string) => {
+        if (topic !== lost) await memory.publish(topic, message)
+      },
+    }
     const here = stack.use(await startProcess(db, { ephemeral }))
     const there = stack.use(await startProcess(otherDb, { ephemeral }))
     const heard: unknown[] = []
@@ -410,7 +441,7 @@ describe('a replica that follows no others', () => {
   })
 
   test('finds that progress by polls if the message about it is lost', async () => {
-    await using t = await openPair()
+    await using t = await openPair({ lost: changesTopic })
     await t.there.clock.waitingFor(5)
     await t.append(t.here, 1)
     for (let number = 2; number < 8; number += 1) {

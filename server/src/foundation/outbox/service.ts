@@ -49,7 +49,7 @@ export type Relaying = {
   /**
    * Assigns positions to new events, delivers them and returns them. Without `isPoll` it looks only for events that
    * this process has stored or another replica has announced. `isQuiet`: after earlier events of others, progress of
-   * runs is left to the next poll.
+   * runs is left to the next poll or announced position.
    */
   pass(options?: { isPoll?: boolean; isQuiet?: boolean }): Promise<StoredEvent[]>
   /**
@@ -57,10 +57,10 @@ export type Relaying = {
    * a pass is then due.
    */
   receive(announcement: string): boolean
-  /** Calls `wake` when a pass is due. Nobody waits for it if there is only progress of runs and `isFollowed` is false. */
+  /** Calls `wake` when a pass is due. `isUrgent` is false if it is only for progress of runs. */
   onDue(wake: (isUrgent: boolean) => void): void
   /** Calls `attend` with true when this process begins to follow others or does so already, with false when it stops. */
-  onFollowed(attend: (isFollowed: boolean) => Promise<void>): Promise<void>
+  onFollowing(attend: (isFollowing: boolean) => Promise<void>): Promise<void>
   /** A replica, perhaps this one, has announced that it follows others. */
   hearFollower(): void
   /** Whether any replica follows others, as far as this process knows. */
@@ -132,7 +132,7 @@ export function createOutbox(deps: {
   let followers = 0
   /** Milliseconds since 1970. */
   let followedUntil = 0
-  let attend: (isFollowed: boolean) => Promise<void> = async () => {}
+  let attend: (isFollowing: boolean) => Promise<void> = async () => {}
   let signalTopic: ReturnType<Ephemeral['subscribe']> | null = null
 
   const deliverSignal = (event: NewEvent, ts: string) =>
@@ -304,7 +304,7 @@ export function createOutbox(deps: {
       onDue(act) {
         wake = act
       },
-      async onFollowed(act) {
+      async onFollowing(act) {
         attend = act
         if (followers > 0) await act(true)
       },

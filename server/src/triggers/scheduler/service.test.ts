@@ -7,7 +7,7 @@ import { createScheduleTimes } from '../../kit/schedule-times.ts'
 import type { Db } from '../../ports/database/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
-import { forEachDialect } from '../../test/dialects.ts'
+import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
 import { type FireRow, fireStore } from '../fires/index.ts'
 import type { Platform } from './platform.ts'
 import { startScheduler } from './service.ts'
@@ -47,6 +47,44 @@ function createPlatform(db: Db, clock: TestClock) {
   }
   return { made, platform: { ...single, fireAll: eachBy(single.fire) } }
 }
+
+test('a leader keeps its lease through an outage of the database that is shorter', async () => {
+  const clock = createTestClock()
+  await using db = await openTestDatabase()
+  const leases = createLeases({ db, clock })
+  let isDown = false
+  let renewals = 0
+  let taken = 0
+  const scheduler = startScheduler({
+    ...{ db, clock, platform: createPlatform(db, clock).platform, name: 'first', replicaId: 'first' },
+    log: silentLog,
+    leases: {
+      ...leases,
+      async take(...request) {
+        taken += 1
+        return leases.take(...request)
+      },
+      async renew(...request) {
+        renewals += 1
+        if (isDown) throw new Error('The database is down.')
+        return leases.renew(...request)
+      },
+    },
+    times: createScheduleTimes(),
+  })
+  const second = async () => {
+    await comesTrue(() => clock.waits().length >= leaderTimers, 'all are idle')
+    await clock.advance(1)
+  }
+  for (const wasDown of [true, false]) {
+    isDown = wasDown
+    for (let seconds = 0; seconds < 7; seconds += 1) await second()
+  }
+  assert.equal(taken, 1)
+  assert.ok(renewals > 6)
+  assert.equal(await leases.take('scheduler', 'second', 9), null)
+  await scheduler.stop()
+})
 
 forEachDialect((_dialect, open) => {
   test('of two schedulers one leads; the other follows after its stop, and nothing fires twice', async () => {

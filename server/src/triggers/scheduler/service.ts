@@ -29,6 +29,8 @@ const leaseName = 'scheduler'
 const leaseSeconds = 9
 const renewSeconds = 3
 const standBySeconds = 5
+/** After an error of the database: a short outage ends no lease. */
+const retrySeconds = 1
 
 /**
  * Fires all schedules. Of several schedulers one leads, and the others stand by. A leader that was paused and
@@ -85,17 +87,27 @@ export function startScheduler(deps: SchedulerDeps): Scheduler {
 
   /** Leads until the lease is lost, or may be lost because it was not renewed in time. */
   async function keep(lease: Lease, signal: AbortSignal): Promise<void> {
-    for (let failures = 0; !signal.aborted; ) {
-      await clock.wait(renewSeconds * 1000, signal)
+    const streak = createStreak(log, {
+      failing: 'the lease of the scheduler could not be renewed',
+      over: 'the lease of the scheduler is renewed again',
+    })
+    const end = () => clock.now().getTime() + leaseSeconds * 1000
+    let until = end()
+    let pause = renewSeconds
+    while (!signal.aborted) {
+      await clock.wait(pause * 1000, signal)
       if (signal.aborted) return
+      const renewedUntil = end()
       try {
         if (!(await leases.renew(lease, leaseSeconds))) return
-        failures = 0
+        until = renewedUntil
+        pause = renewSeconds
+        streak.worked()
         deps.onAlive?.()
       } catch (error) {
-        failures += 1
-        log.warn({ err: error }, 'the lease of the scheduler could not be renewed')
-        if (failures * renewSeconds >= leaseSeconds) return
+        pause = retrySeconds
+        streak.failed(error)
+        if (clock.now().getTime() >= until) return
       }
     }
   }
