@@ -44,12 +44,14 @@ for (let round = 0; round < rounds; round += 1) {
 const shown = (side: Side, phase: keyof Costs, name: keyof Spent) =>
   median((costs.get(side)?.[phase] ?? []).map((spent) => spent[name]))
 compare('processor time without runs, three replicas', 'idle', 'roostMs', 'ms per second')
+compare('wakes of the processes', 'idle', 'wakes', 'times per second')
 for (const [phase, row] of [
   ['steady', `processor time per 1,000 runs at ${runsPerSecond} per second, three replicas`],
   ['fast', 'processor time per 1,000 runs as fast as possible, three replicas'],
 ] as const) {
   compare(row, phase, 'roostMs', 'ms')
   compare('the same with PostgreSQL and Redis', phase, 'totalMs', 'ms')
+  compare('wakes of the processes', phase, 'wakes', 'times')
 }
 /** Without what the processes use anyway. A busy machine takes longer than the rate demands. */
 const ofRuns = (side: Side) =>
@@ -82,13 +84,13 @@ async function measure(
   units: number,
 ): Promise<void> {
   const spent = await side.spend(act)
-  const { roostMs, databaseMs, redisMs, totalMs, seconds } = spent
-  const [roost, database, redis, total] = [roostMs, databaseMs, redisMs, totalMs].map((ms) => ms / units)
+  const { roostMs, databaseMs, redisMs, totalMs, seconds, wakes } = spent
   const cost = {
-    roostMs: roost ?? 0,
-    databaseMs: database ?? 0,
-    redisMs: redis ?? 0,
-    totalMs: total ?? 0,
+    roostMs: roostMs / units,
+    databaseMs: databaseMs / units,
+    redisMs: redisMs / units,
+    totalMs: totalMs / units,
+    wakes: wakes / units,
     seconds,
   }
   costs.get(side)?.[phase].push(cost)
@@ -96,7 +98,8 @@ async function measure(
 }
 
 function compare(row: string, phase: keyof Costs, name: keyof Spent, unit: string): void {
-  recordRatio(row, shown(three, phase, name), shown(one, phase, name), unit, phase === 'idle' ? null : limit)
+  const most = phase === 'idle' || name === 'wakes' ? null : limit
+  recordRatio(row, shown(three, phase, name), shown(one, phase, name), unit, most)
 }
 
 function recordRatio(row: string, several: number, single: number, unit: string, most: number | null): void {

@@ -37,6 +37,12 @@ export async function processorMs(pid: number): Promise<number> {
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * tickMs
 }
 
+/** How often the main thread of a process was given a processor; 0 after its end. */
+export async function wakesOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '')
+  return Number(stat.split(' ')[2] ?? 0)
+}
+
 /** Processor time of PostgreSQL's processes for a database. */
 export async function backendsMs(database: string): Promise<number> {
   let sum = 0

@@ -5,11 +5,21 @@ import { type Replicas, startReplicas } from '../../checks/acceptance/replicas.t
 import { openDatabase } from '../../server/src/ports/database/open.ts'
 import { silentLog } from '../../server/src/ports/log.ts'
 import { type PlayedAgent, play } from '../queue/agents.ts'
-import { backendsMs, processorMs } from '../queue/costs.ts'
+import { backendsMs, processorMs, wakesOf } from '../queue/costs.ts'
 import { mintKey, post } from '../queue/side.ts'
 
-/** Processor time in milliseconds, of the processes of Roost, of PostgreSQL and of Redis. */
-export type Spent = { roostMs: number; databaseMs: number; redisMs: number; totalMs: number; seconds: number }
+/**
+ * Processor time in milliseconds, of the processes of Roost, of PostgreSQL and of Redis. `wakes`: how often a main
+ * thread of Roost began to work.
+ */
+export type Spent = {
+  roostMs: number
+  databaseMs: number
+  redisMs: number
+  totalMs: number
+  seconds: number
+  wakes: number
+}
 
 export type Side = AsyncDisposable & {
   count: number
@@ -61,8 +71,11 @@ export async function openReplicas(count: number): Promise<Side> {
   const database = new URL(databaseUrl).pathname.slice(1)
 
   async function clocks() {
-    const [roost, databaseMs, info] = await Promise.all([
-      Promise.all(replicas.pids().map(processorMs)),
+    const sumOf = async (measure: (pid: number) => Promise<number>) =>
+      (await Promise.all(replicas.pids().map(measure))).reduce((sum, each) => sum + each, 0)
+    const [roostMs, wakes, databaseMs, info] = await Promise.all([
+      sumOf(processorMs),
+      sumOf(wakesOf),
       backendsMs(database),
       redis.info('cpu'),
     ])
@@ -70,7 +83,7 @@ export async function openReplicas(count: number): Promise<Side> {
       (sum, [, seconds]) => sum + Number(seconds) * 1000,
       0,
     )
-    return { roostMs: roost.reduce((sum, each) => sum + each, 0), databaseMs, redisMs }
+    return { roostMs, wakes, databaseMs, redisMs }
   }
 
   const resources = stack.move()
@@ -104,7 +117,8 @@ export async function openReplicas(count: number): Promise<Side> {
       const after = await clocks()
       const of = (name: keyof typeof after) => after[name] - before[name]
       const [roostMs, databaseMs, redisMs] = [of('roostMs'), of('databaseMs'), of('redisMs')]
-      return { roostMs, databaseMs, redisMs, totalMs: roostMs + databaseMs + redisMs, seconds }
+      const totalMs = roostMs + databaseMs + redisMs
+      return { roostMs, databaseMs, redisMs, totalMs, seconds, wakes: of('wakes') }
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   }
