@@ -42,13 +42,17 @@ for (const unit of ['<div>', '<b>', '<ul><li>', '<img src="data:image/png;base64
   test(`canvas HTML of ${unit} leaves the API free for others`, async () => {
     // The thread and its library are loaded before.
     await put('<p>small</p>')
-    let status = 0
-    const attack = put(fill(unit)).then((reply) => {
-      status = reply.status
-    })
-    const answered = await answeredDuring(attack)
-    assert.ok([200, 413, 422].includes(status), `${status}`)
-    // On the main thread it is one or two: those that arrived before the attack. Some attacks are over in 50 ms.
-    assert.ok(answered >= 4, `${answered} answered`)
+    // On the main thread it is one or two: those that arrived before the attack. Some attacks are over in 50 ms, and
+    // then a busy machine may answer as few, so several are tried.
+    const counts: number[] = []
+    while (counts.length < 8 && !counts.some((answered) => answered >= 4)) {
+      let status = 0
+      const attack = put(fill(unit)).then((reply) => {
+        status = reply.status
+      })
+      counts.push(await answeredDuring(attack))
+      assert.ok([200, 413, 422].includes(status), `${status}`)
+    }
+    assert.ok(Math.max(...counts) >= 4, `${counts} answered`)
   })
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -52,6 +53,22 @@ test('processes that open a new store at the same time agree on its identity', a
   )
   for (const store of stores) await store.close()
   rmSync(root, { recursive: true, force: true })
+})
+
+test('the size is measured while records of other agents are removed', async () => {
+  await using t = await setUp()
+  const folders = Array.from({ length: 300 }, (_, number) =>
+    join(t.repository, 'refs', 'records', `a${number}`),
+  )
+  const left = await t.store.size()
+  for (let round = 0; round < 3; round += 1) {
+    for (const folder of folders) {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'record'), 'x')
+    }
+    await Promise.all([t.store.size(), ...folders.map((folder) => rm(folder, { recursive: true }))])
+  }
+  assert.equal(await t.store.size(), left)
 })
 
 const digestOf = (content: string) =>

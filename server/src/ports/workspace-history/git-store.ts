@@ -198,15 +198,7 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       return Number((await git.run(['rev-list', '--objects', '--disk-usage', ...refs], { input })).toString())
     },
 
-    async size() {
-      let bytes = 0
-      for (const entry of await readdir(repository, { recursive: true, withFileTypes: true })) {
-        // A repack removes files meanwhile.
-        const found = entry.isFile() ? await stat(join(entry.parentPath, entry.name)).catch(() => null) : null
-        bytes += found?.size ?? 0
-      }
-      return bytes
-    },
+    size: () => bytesIn(repository),
 
     async records() {
       const format = '--format=%(refname:lstrip=2)'
@@ -303,6 +295,23 @@ async function identityIn(folder: string): Promise<string> {
   })
   await rm(draft, { force: true })
   return readFile(file, 'utf8')
+}
+
+/** Bytes of all files. What vanishes meanwhile, by a repack or with the records of an agent, does not count. */
+async function bytesIn(folder: string): Promise<number> {
+  const gone =
+    <T>(instead: T) =>
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return instead
+      throw error
+    }
+  let bytes = 0
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(gone([]))) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) bytes += await bytesIn(path)
+    else if (entry.isFile()) bytes += (await stat(path).catch(gone(null)))?.size ?? 0
+  }
+  return bytes
 }
 
 async function* once(content: Buffer): AsyncGenerator<Buffer> {
