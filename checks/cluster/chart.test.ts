@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { type AddressInfo, connect, createServer, type Server } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
@@ -109,7 +109,10 @@ describe('the chart on a cluster', { skip }, () => {
   async function forward(address: string): Promise<string> {
     const target = new URL(address)
     const port = Number(target.port)
+    // A killed pod does not close its connections.
+    const open = new Set<Socket>()
     const server: Server = createServer((near) => {
+      open.add(near.on('close', () => open.delete(near)))
       const far = connect(port, '127.0.0.1')
       near.on('error', () => far.destroy())
       far.on('error', () => near.destroy())
@@ -118,6 +121,7 @@ describe('the chart on a cluster', { skip }, () => {
     await new Promise<void>((done) => server.listen(0, cluster.hostAddress, done))
     closing.defer(async () => {
       server.close()
+      for (const near of open) near.destroy()
     })
     target.host = `${cluster.hostAddress}:${(server.address() as AddressInfo).port}`
     return target.href

@@ -137,6 +137,8 @@ describe('containers that wait for their cluster', () => {
     await events.next('resync')
     const { id } = await containers.create(await withVolume(containers))
     await containers.start(id)
+    // Before that it may wait for its image or volume.
+    await events.next('started', id)
     const node = await nodeOf(id)
     await node.kill()
     assert.equal((await events.next('waiting', id)).canMove, true)
