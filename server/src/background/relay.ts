@@ -28,7 +28,7 @@ const pollSpread = 0.25
 const secondsAlone = 1
 /** With messages, polls find the events of a process that died before it announced them. */
 const secondsWithMessages = 5
-/** Time until replicas that follow no others learn of the progress of runs, and until it is relayed if none follows. */
+/** Delay of the progress of runs: to replicas that follow no others, and to all while none follows. */
 const progressMs = 1000
 /** Interval at which a replica that follows others says so. */
 const followSeconds = 5
@@ -127,7 +127,7 @@ export async function startRelay(deps: {
     }
   }
 
-  /** While such a message is lost, progress of others may come a second later. */
+  /** If a message is lost, progress comes a second late until the next one. */
   async function sayFollowing(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !stopping.signal.aborted) {
       await ephemeral.publish(followersTopic, '').catch(() => {})
@@ -141,13 +141,13 @@ export async function startRelay(deps: {
     wake()
   }
 
-  /** Who receives a position reads everything before it. */
+  /** A replica that receives a position reads all events up to it. */
   function receiveChange(message: string): void {
     told = Math.max(told, Number(message))
     relaying.receive(message)
   }
 
-  /** Tells replicas that follow no others of progress, unless another message does so before. */
+  /** Sends the newest position to replicas that follow no others, unless another message has done so by then. */
   async function tellLater(): Promise<void> {
     if (isTelling) return
     isTelling = true
@@ -167,8 +167,8 @@ export async function startRelay(deps: {
     await clock.waitAbout(isRetry ? Math.min(pollMs(), secondsAlone * 1000) : pollMs(), signal)
     for (;;) {
       const ms = pollAt - clock.now().getTime()
-      // The wait may have ended early. A shorter one would last a whole tick, and a clock that was set back must not
-      // delay the poll.
+      // A tick may have ended the wait early. Another short wait would last a whole tick, and a clock that was set back
+      // must not delay the poll.
       const isDue = pollAt === planned || ms < tickMs / 2 || ms > pollMs() * (1 + pollSpread)
       if (isRetry || isDue || signal.aborted) break
       await clock.waitAbout(ms, signal)

@@ -4,9 +4,9 @@ export type Clock = {
   /** Resolves after `ms`, or immediately and without an error when the signal aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>
   /**
-   * Like `wait`, but together with the other such waits of this process: up to half a second earlier or later, and from
-   * four seconds on up to four earlier or one later. A short one ends at the next tick. For periodic work: an idle
-   * process that wakes costs more than the work itself.
+   * Like `wait`, but ends at a tick that the waits of this process share: up to half a second early or late, and from
+   * four seconds on up to four seconds early or one late. For periodic work: waking an idle process costs more than the
+   * work itself.
    */
   waitAbout(ms: number, signal?: AbortSignal): Promise<void>
 }

@@ -15,7 +15,10 @@ export type Outbox = {
   appendAll(tx: Tx, events: readonly NewEvent[], now: Date): void
   /** Calls `listener` for every event of a type, or of all types (`*`), in order. The result unsubscribes. */
   on(type: string, listener: Listener): () => void
-  /** Delivers an event to the present listeners here and in replicas known to follow others. Not stored, at most once. */
+  /**
+   * Delivers an event to the present listeners here and in replicas that follow others. Not stored, at most once. The
+   * activity of agents is sent only while a follower is known.
+   */
   signal(event: NewEvent): void
   /**
    * Receives the signals of other replicas, and their events at once, until the result is called. Resolves when they
@@ -263,7 +266,7 @@ export function createOutbox(deps: {
     relaying: {
       async start() {
         delivered = await store.head()
-        // Others may have followed for long.
+        // Other replicas may follow already.
         hearFollower()
       },
       async pass({ isPoll = true, isQuiet = false } = {}) {

@@ -123,7 +123,7 @@ export function createTurnover(deps: TurnoverDeps): Turnover {
   }
 }
 
-/** Resolves when the results of now are stored. `isFollowed`: the caller claims then. */
+/** Resolves when all results that are open now are stored. `isFollowed`: the caller claims afterwards. */
 async function stored(agent: Agent | undefined, { isFollowed = false } = {}): Promise<void> {
   const results = [...(agent?.open ?? [])]
   if (isFollowed) for (const result of results) result.isAwaited = true
