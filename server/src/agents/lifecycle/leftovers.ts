@@ -17,7 +17,6 @@ export type Leftovers = {
   deleteRows(tx: Tx, agent: Agent): Promise<Leftover>
   /** Returns false if the engine failed or is another machine's; the record stays for the repair loop there. */
   clear(leftover: Leftover): Promise<boolean>
-  clearAll(): Promise<void>
   all(): Promise<Leftover[]>
 }
 
@@ -67,8 +66,5 @@ export function createLeftovers(deps: LeftoversDeps): Leftovers {
     },
     clear,
     all: () => agentStore(db).leftovers(),
-    async clearAll() {
-      for (const leftover of await agentStore(db).leftovers()) await clear(leftover)
-    },
   }
 }

@@ -9,6 +9,7 @@ import {
   type AgentsNetwork,
   ContainerError,
   type ContainerSpec,
+  type ContainerState,
   type Containers,
 } from '../../ports/containers/port.ts'
 import type { Db } from '../../ports/database/port.ts'
@@ -20,6 +21,7 @@ import type { Lock } from './lock.ts'
 import type { Placement } from './placement.ts'
 import type { SshPorts } from './ports.ts'
 import {
+  type ContainerSettings,
   desiredFor,
   networkFor,
   type ObservedContainer,
@@ -91,6 +93,8 @@ export type Machine = {
   bringDown(agent: Agent, graceSeconds: number): Promise<void>
   /** Removes the container and keeps the volumes. Throws node_lost while it may run on an unreachable node. */
   removeContainer(agent: Agent): Promise<void>
+  /** What the engine reports now; null unless the container waits or its node is lost. The row may be older. */
+  waitingNow(agent: Agent): Promise<Waiting | null>
   /** What limits the agents' OCI runtimes, as of the last answer of the engine. */
   runtimePolicy(): RuntimePolicy
   /** The image of a runtime, which is built or pulled first if the engine needs it. */
@@ -219,11 +223,14 @@ export function createMachine(deps: MachineDeps): Machine {
 
   /** Another installation on this engine may have an agent of the same name: a suffix keeps both. */
   async function createContainer(agent: Agent, spec: ContainerSpec): Promise<string> {
+    // An operation that removed the container itself knows its end, and a new agent has none: lists are long.
+    if (agent.container_id === null && agent.state !== 'creating')
+      await refuseSecondWriter(agent, await containers.list())
     try {
       return await createNamed(agent, spec)
     } catch (error) {
       if (!isNameTaken(error)) throw error
-      if (await isLost(agent, spec.name))
+      if (await isFormer(agent, spec.name))
         return createNamed(agent, { ...spec, name: `${spec.name}-${agent.volume_base.slice(-6)}` })
       const name = `${spec.name}-${agent.id.slice(-6).toLowerCase()}`
       log.warn(
@@ -234,10 +241,24 @@ export function createMachine(deps: MachineDeps): Machine {
     }
   }
 
-  /** The container of a former workspace keeps the name until its node returns. */
-  async function isLost(agent: Agent, name: string): Promise<boolean> {
-    const existing = (await containers.list()).find((state) => state.name === name)
-    return existing?.status === 'lost' && existing.labels['roost.agent-id'] === agent.id
+  /**
+   * An operation that was interrupted after it cleared the row may leave a container whose node is lost by now. Assigns
+   * it to the agent again and throws node_lost, so that only a takeover starts the agent elsewhere.
+   */
+  async function refuseSecondWriter(agent: Agent, states: readonly ContainerState[]): Promise<void> {
+    const own = Object.values(volumesOf(agent))
+    const existing = states.find(
+      (state) => isLostOf(agent, state) && state.volumes.some((volume) => own.includes(volume)),
+    )
+    if (!existing) return
+    const applied = agent.applied ?? settingsIn(existing.labels)
+    await record(agent.id, { container_id: existing.id, applied: JSON.stringify(applied) })
+    throw new ContainerError('node_lost', existing.waiting?.reason ?? '')
+  }
+
+  /** The container of a former workspace keeps the name until its node returns. It has other volumes. */
+  async function isFormer(agent: Agent, name: string): Promise<boolean> {
+    return (await containers.list()).some((state) => state.name === name && isLostOf(agent, state))
   }
 
   /** A process that crashed between creating and recording leaves a container with our name; replace it. */
@@ -246,7 +267,9 @@ export function createMachine(deps: MachineDeps): Machine {
       return (await containers.create(spec)).id
     } catch (error) {
       if (!isNameTaken(error)) throw error
-      const existing = (await containers.list()).find((state) => state.name === spec.name)
+      const states = await containers.list()
+      await refuseSecondWriter(agent, states)
+      const existing = states.find((state) => state.name === spec.name)
       const ownerId = existing?.labels['roost.agent-id']
       if (!existing || ownerId === undefined || existing.status === 'lost') throw error
       const owner = ownerId === agent.id ? null : await agentStore(db).byId(ownerId)
@@ -258,6 +281,12 @@ export function createMachine(deps: MachineDeps): Machine {
 
   async function inspectContainer(agent: Agent): Promise<ObservedContainer> {
     return agent.container_id === null ? null : containers.inspect(agent.container_id)
+  }
+
+  async function waitingNow({ container_id }: Pick<Agent, 'container_id'>): Promise<Waiting | null> {
+    const found = container_id === null ? null : await containers.inspect(container_id)
+    if (!found?.waiting || (found.status !== 'pending' && found.status !== 'lost')) return null
+    return { state: found.status, ...found.waiting }
   }
 
   async function execute(todo: Step[], work: Work): Promise<void> {
@@ -290,8 +319,10 @@ export function createMachine(deps: MachineDeps): Machine {
     } catch (error) {
       const state = error instanceof ContainerError && waitingStates[error.fault]
       if (!state) throw error
-      const { waiting } = work.agent
       // The engine's own report says more: since when, and whether the container can move.
+      const reported = await waitingNow({ container_id: work.containerId }).catch(ignoreFault)
+      if (reported) return reported
+      const { waiting } = work.agent
       if (state === 'lost' && waiting?.state === 'lost') return waiting
       return { state, reason: error.message, since: timestamp(clock.now()), canMove: false }
     }
@@ -343,6 +374,7 @@ export function createMachine(deps: MachineDeps): Machine {
     },
 
     removeContainer,
+    waitingNow,
     runtimePolicy,
 
     async imageFor(runtime) {
@@ -360,6 +392,28 @@ export function createMachine(deps: MachineDeps): Machine {
       for (const volume of leftover.volumes) await containers.removeVolume(volume)
     },
   }
+}
+
+function isLostOf({ id }: Pick<Agent, 'id'>, { status, labels }: ContainerState): boolean {
+  return status === 'lost' && labels['roost.agent-id'] === id
+}
+
+/** What the labels of a container say. The key and the folders are unknown, so the next start replaces it. */
+function settingsIn(labels: Record<string, string>): ContainerSettings {
+  return {
+    cpu: labels['roost.cpu'] ?? '',
+    memory: labels['roost.memory'] ?? '',
+    full_capabilities: labels['roost.full-capabilities'] === 'true',
+    runtime: labels['roost.runtime'] ?? '',
+    agent_key_id: null,
+    image_version: labels['roost.image-version'] ?? '',
+    folders: [],
+  }
+}
+
+function ignoreFault(error: unknown): null {
+  if (error instanceof ContainerError) return null
+  throw error
 }
 
 function isNameTaken(error: unknown): boolean {

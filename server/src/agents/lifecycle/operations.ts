@@ -147,7 +147,7 @@ export function createOperations(deps: OperationDeps) {
       if (agent.desired === 'running' && !agent.held) {
         const due = await deps.takeoverDue(agent)
         const takesOver = due !== null && due <= clock.now().getTime()
-        const current = takesOver && agent.waiting?.canMove === false ? await inNewWorkspace(agent) : agent
+        const current = takesOver && (await cannotMove(agent)) ? await inNewWorkspace(agent) : agent
         return (await up(current, { takesOver })).steps.length > 0
       }
       if (agent.desired === 'stopped') return down(agent)
@@ -155,6 +155,12 @@ export function createOperations(deps: OperationDeps) {
       await machine.bringDown(agent, 0)
       return true
     })
+  }
+
+  /** Only the engine knows: the row may be older than the volumes' present state, or incomplete. */
+  async function cannotMove(agent: Agent): Promise<boolean> {
+    const waiting = await machine.waitingNow(agent)
+    return waiting?.state === 'lost' && !waiting.canMove
   }
 
   /** Requires the lock. The lost container keeps the former volumes, and can do nothing at the platform any more. */

@@ -2,7 +2,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { ContainerState, Containers } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { type Agent, type AgentRecords, agentStore } from '../records/index.ts'
+import { type Agent, type AgentRecords, agentStore, type Waiting } from '../records/index.ts'
 import type { Leftovers } from './leftovers.ts'
 import type { Lock } from './lock.ts'
 import { stopGraceSeconds } from './machine.ts'
@@ -35,18 +35,24 @@ export type RepairDeps = {
   undoCreation(tx: Tx, agentId: string): Promise<void>
 }
 
-/** Agents reconciled concurrently; the engine handles a few container starts at once. */
+/** Agents, or what deleted ones left, handled concurrently; the engine handles a few container starts at once. */
 const concurrency = 4
-/** After this time the pass goes on to the next agent; the operation ends by itself and holds only its agent's lock. */
+/** After this time the pass continues with the next one; the operation ends by itself and holds only its agent's lock. */
 const patienceMs = 15_000
+/** A container that waits longer is started again: the engine's settings may have changed since its start. */
+const pendingLimitMs = 60_000
+/** Between two starts of a waiting container by this process. Each may hold the agent's lock for a minute. */
+const startAgainMs = 10 * 60_000
 /** The engine restarts crashed containers within seconds; the platform intervenes only later. */
 export const restartGraceMs = 10_000
 
 export function createRepair(deps: RepairDeps): Repair {
   const { db, clock, log, agentRecords, containers, lock, observe, operations, placement, leftovers } = deps
   const reported = new Set<string>()
-  /** Agents whose operation is still running. */
+  /** Ids of agents and leftovers whose operation is still running. */
   const slow = new Set<string>()
+  /** When this process last started a waiting container again, in milliseconds, by agent. */
+  const startedAgain = new Map<string, number>()
 
   async function pass(signal?: AbortSignal): Promise<void> {
     // Reads the rows first, so that every container named by a row is older than the list.
@@ -55,57 +61,104 @@ export function createRepair(deps: RepairDeps): Repair {
     const states = await containers.list()
     const byId = new Map(states.map((state) => [state.id, state]))
     const byAgent = Map.groupBy(states.filter(isAgents), ({ labels }) => labels['roost.agent-id'] ?? '')
-    const queue = agents.values()
-    const worker = async () => {
-      for (const agent of queue) {
-        if (signal?.aborted) return
-        await patiently(agent, () =>
-          repairOne(agent, { byId, own: byAgent.get(agent.id) ?? [], listedAt }).catch((error: unknown) => {
-            log.warn({ err: error, agent: agent.name }, 'could not reconcile an agent; will retry')
-          }),
-        )
-      }
-    }
-    await Promise.all(Array.from({ length: concurrency }, worker))
-    await leftovers.clearAll()
-    await deps.clearFormer()
+    const overdue: Agent[] = []
+    await forEach(agents, signal, (agent) =>
+      patiently(agent.id, couldNotReconcile(agent), async () => {
+        const isOverdue = await repairOne(agent, { byId, own: byAgent.get(agent.id) ?? [], listedAt })
+        if (isOverdue) overdue.push(agent)
+      }),
+    )
+    await forEach(await leftovers.all(), signal, (leftover) =>
+      patiently(leftover.id, couldNotClear, () => leftovers.clear(leftover)),
+    )
+    await patiently('former workspaces', couldNotClear, deps.clearFormer)
+    // Last, and only a few in each pass, because each may take all the patience.
+    await forEach(overdue.slice(0, concurrency), signal, (agent) =>
+      patiently(agent.id, couldNotReconcile(agent), () => startAgain(agent)),
+    )
     await reportUnknown(states, agents)
   }
 
-  /** One agent whose start hangs must not delay the others. */
-  async function patiently(agent: Agent, work: () => Promise<void>) {
-    if (slow.has(agent.id)) return
-    slow.add(agent.id)
-    const working = work().finally(() => slow.delete(agent.id))
+  async function forEach<T>(
+    items: readonly T[],
+    signal: AbortSignal | undefined,
+    work: (item: T) => Promise<void>,
+  ): Promise<void> {
+    const queue = items.values()
+    const worker = async () => {
+      for (const item of queue) {
+        if (signal?.aborted) return
+        await work(item)
+      }
+    }
+    await Promise.all(Array.from({ length: concurrency }, worker))
+  }
+
+  /** Work that hangs must not delay the rest of the pass. Later passes skip it until it ends. */
+  async function patiently(id: string, failed: (error: unknown) => void, work: () => Promise<unknown>) {
+    if (slow.has(id)) return
+    slow.add(id)
+    const working = work()
+      .catch(failed)
+      .finally(() => slow.delete(id))
     const waited = new AbortController()
     await Promise.race([working, clock.wait(patienceMs, waited.signal)])
     waited.abort()
   }
 
+  const couldNotReconcile = (agent: Agent) => (error: unknown) =>
+    log.warn({ err: error, agent: agent.name }, 'could not reconcile an agent; will retry')
+  const couldNotClear = (error: unknown) =>
+    log.warn({ err: error }, 'could not remove what agents have left; will retry')
+
+  /** Returns true for an agent that has been waiting for so long that it is to be started again. */
   async function repairOne(
     agent: Agent,
     { byId, own, listedAt }: { byId: Map<string, ContainerState>; own: ContainerState[]; listedAt: string },
-  ) {
+  ): Promise<boolean> {
     // The repair loop of its own engine compares it.
-    if (!(await placement.adopt(agent))) return stopMoved(agent, own)
-    if (agent.state === 'creating') return removeInterrupted(agent)
+    if (!(await placement.adopt(agent))) {
+      await stopMoved(agent, own)
+      return false
+    }
+    if (agent.state === 'creating') {
+      await removeInterrupted(agent)
+      return false
+    }
     const observed = agent.container_id === null ? null : (byId.get(agent.container_id) ?? null)
-    if (agent.status === 'exited' && observed?.status !== 'running' && isRecent(agent)) return
+    if (agent.status === 'exited' && observed?.status !== 'running' && isRecent(agent)) return false
     const { desired, held } = agent
     const isWanted = desired === 'running' && !held
     if (isWanted && observed?.waiting && (observed.status === 'pending' || observed.status === 'lost')) {
       const waiting = { state: observed.status, ...observed.waiting }
       await observe.waiting(agent, waiting)
       const due = await deps.takeoverDue({ ...agent, waiting })
-      if (due === null || due > clock.now().getTime()) return
+      if (due === null || due > clock.now().getTime()) return isOverdue(agent.id, waiting)
     }
     const hasArrived = isWanted && agent.waiting !== null && observed?.status === 'running'
     if (!hasArrived) await observeState(agent, observed, listedAt)
     const planned = plan({ desired, held, observed, reasons: [] })
-    if (planned.length === 0 && !hasArrived) return
+    if (planned.length === 0 && !hasArrived) return false
     if (await operations.reconcile(agent.id)) {
       log.info({ agent: agent.name, desired: agent.desired }, 'an agent was reconciled')
     }
+    return false
+  }
+
+  function isOverdue(agentId: string, { state, since }: Waiting): boolean {
+    const lastAt = startedAgain.get(agentId) ?? Number.NEGATIVE_INFINITY
+    const dueAt = Math.max(Date.parse(since) + pendingLimitMs, lastAt + startAgainMs)
+    return state === 'pending' && dueAt <= clock.now().getTime()
+  }
+
+  /** Like a start by the owner: applies changed settings, in a new container if necessary. It usually waits again. */
+  async function startAgain({ id }: Agent): Promise<void> {
+    const before = startedAgain.get(id)
+    startedAgain.set(id, clock.now().getTime())
+    if ((await operations.reconcile(id)) !== null) return
+    // Another operation is running, perhaps one that does not start it.
+    if (before === undefined) startedAgain.delete(id)
+    else startedAgain.set(id, before)
   }
 
   /** Stops containers of an agent that another engine took over. Their program would compete for the link. */
