@@ -22,7 +22,8 @@ export async function startHostBeyond(): Promise<HostBeyond | null> {
   if (process.geteuid?.() !== 0) return null
   const id = process.pid % 50_000
   const [namespace, near, far] = [`roost-beyond-${id}`, `rb${id}a`, `rb${id}b`]
-  const net = `198.18.${id % 250}`
+  // Assigned to a retired protocol (RFC 7450): public, so that the packet filter does not close it, but unused.
+  const net = '192.52.193'
   const at = 4 * (id % 60)
   const ip = (...args: string[]) => run('ip', args)
   const inside = (...args: string[]) => ip('netns', 'exec', namespace, 'ip', ...args)

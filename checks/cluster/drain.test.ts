@@ -6,6 +6,7 @@ import { openAgentImages } from '../../server/src/ports/agent-images/open.ts'
 import { connect } from '../../server/src/ports/containers/docker/connect.ts'
 import type { Pod } from '../../server/src/ports/containers/kubernetes/objects.ts'
 import { busyLabel, nameNote } from '../../server/src/ports/containers/kubernetes/record.ts'
+import { exceededItsDisk } from '../../server/src/ports/containers/kubernetes/state.ts'
 import { eventually, type Loose, type Platform, startPlatform } from '../acceptance/platform.ts'
 import { answerOf, beginTurn, createAgent, execution, isOver, untilExecution } from '../acceptance/steps.ts'
 import { render, skip } from '../helm/helm.ts'
@@ -209,19 +210,17 @@ describe('drains and evictions', { skip }, () => {
     const name = 'qa-pressure'
     await createAgent(platform, name)
     const pod = await podOf(name)
-    // Kubelets evict pods that exceed the limit of a volume, whatever a budget says.
+    // Kubelets evict pods that exceed the limit of a volume, whatever a budget says. Such an end counts as a crash: the
+    // agent is replaced after the usual grace of 10 seconds, and stays down only after several ends.
     const fill = '[[tool:Bash:head -c 100000000 /dev/zero > /tmp/fill]][[hold:gate-pressure]][[reply:never]]'
     const turn = await beginTurn(platform, name, fill)
     turn.ended.catch(() => {})
-    const { status, reason } = await cluster.api.until<
-      Pod & { metadata: Loose },
-      { status: string; reason: string }
-    >(podsPath, (pods) => {
+    const evicted = await cluster.api.until<Pod & { metadata: Loose }, Pod>(podsPath, (pods) => {
       const found = pods.find(({ metadata }) => metadata.uid === pod.metadata.uid)
-      const { phase, reason } = found?.status ?? {}
-      return phase === 'Failed' ? { status: phase, reason: reason ?? '' } : undefined
+      return found?.status?.phase === 'Failed' ? found : undefined
     })
-    assert.deepEqual([status, reason], ['Failed', 'Evicted'])
+    assert.equal(evicted.status?.reason, 'Evicted')
+    assert.ok(exceededItsDisk(evicted), evicted.status?.message)
     t.diagnostic(`runs again after ${await untilReplaced(name, pod)} s`)
     const [outcome, code] = await outcomeOf(name, turn.id)
     assert.deepEqual([outcome, code], ['failed', 'agent_lost'])

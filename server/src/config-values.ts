@@ -86,6 +86,37 @@ export function network(text: string): string {
   return text
 }
 
+/** A network in the form that Kubernetes accepts: `2001:db8::/32`, but neither everything nor IPv4 inside of IPv6. */
+export function closedNetwork(text: string): string {
+  const [, ip = '', prefix = ''] = /^([\da-f.:]+)\/([1-9]\d{0,2})$/i.exec(text) ?? []
+  const bits = bitsOf(ip)
+  const isMapped = bits.length === 128 && bits.startsWith(`${'0'.repeat(80)}${'1'.repeat(16)}`)
+  if (isMapped || Number(prefix) > bits.length || bits.slice(Number(prefix)).includes('1') || bits === '')
+    throw new Rejected(
+      'must contain networks like 100.64.0.0/10 or 2001:db8::/32, with a prefix of at least 1 and only zeros after it',
+    )
+  return `${canonical(ip)}/${prefix}`
+}
+
+/** All bits of an address as a text of 0 and 1; empty for other texts. */
+function bitsOf(ip: string): string {
+  if (isIP(ip) === 4) return inBinary(ip.split('.').map(Number), 8)
+  if (isIP(ip) !== 6) return ''
+  const [before = [], after = []] = canonical(ip)
+    .split('::')
+    .map((half) => half.split(':').filter((group) => group !== ''))
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
+  const groups = [...before, ...zeros, ...after].map((group) => Number.parseInt(group, 16))
+  return inBinary(groups, 16)
+}
+
+const inBinary = (numbers: readonly number[], width: number) =>
+  numbers.map((number) => number.toString(2).padStart(width, '0')).join('')
+
+/** The shortest form of an IPv6 address, in hexadecimal digits only. */
+const canonical = (ip: string) =>
+  isIP(ip) === 6 ? new URL(`http://[${ip}]`).hostname.replace(/[[\]]/g, '') : ip
+
 /** `host:port=address`: a host with its fixed address. */
 export function namedAddress(text: string): { at: string; address: string } {
   const [, host = '', port = '', ip = ''] = /^([a-z0-9.-]{1,253}):(\d{1,5})=(.+)$/i.exec(text) ?? []

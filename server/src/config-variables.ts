@@ -4,6 +4,7 @@ import {
   agentAddress,
   boolean,
   bytes,
+  closedNetwork,
   httpUrl,
   integer,
   keyValues,
@@ -243,6 +244,13 @@ export const variables = {
       'Labels of the platform’s own pods, `key=value` separated by commas. The network policies of agents allow connections to them. Empty if the platform runs outside of the cluster.',
     parse: keyValues,
   }),
+  kubernetesClosedNetworks: required({
+    name: 'ROOST_KUBERNETES_CLOSED_NETWORKS',
+    default: '',
+    description:
+      'Further networks that agents must not reach, such as `2001:db8:1::/48`, separated by commas: those of pods and nodes outside of private address space. Private networks and metadata services are always closed.',
+    parse: (value) => listOf(value, closedNetwork),
+  }),
   kubernetesStorageClass: optional({
     name: 'ROOST_KUBERNETES_STORAGE_CLASS',
     defaultText: 'the default of the cluster',
@@ -287,6 +295,13 @@ export const variables = {
     default: '256Mi',
     description: 'Memory that the cluster reserves for an agent. The limit is a setting of each agent.',
     parse: quantity,
+  }),
+  kubernetesDiskLimit: required({
+    name: 'ROOST_KUBERNETES_DISK_LIMIT',
+    default: '10Gi',
+    description:
+      'Disk of a node that an agent may use outside of its volumes. The node ends a container that uses more, which counts as a crash. `0`: no limit.',
+    parse: (value) => (Number.parseFloat(quantity(value)) === 0 ? null : value),
   }),
   kubernetesNodeSelector: required({
     name: 'ROOST_KUBERNETES_NODE_SELECTOR',

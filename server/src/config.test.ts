@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { ConfigError, configReference, parseConfig } from './config.ts'
+import { innerNetworks4, innerNetworks6 } from './kit/addresses.ts'
 
 test('an empty environment gives the defaults', () => {
   const config = parseConfig({})
@@ -49,6 +50,33 @@ test('lists are split at commas', () => {
   })
   assert.deepEqual(config.trustedProxies, ['10.0.0.0/8', '::1'])
   assert.deepEqual(config.entitlements, ['runnable_skills'])
+})
+
+test('further closed networks of Kubernetes are canonical networks', () => {
+  const closed = (text: string) =>
+    parseConfig({ ROOST_KUBERNETES_CLOSED_NETWORKS: text }).kubernetesClosedNetworks
+  assert.deepEqual(closed(''), [])
+  assert.deepEqual(closed('11.0.0.0/8, 2600:1F00:0::/24,25.1.2.3/32'), [
+    ...['11.0.0.0/8', '2600:1f00::/24', '25.1.2.3/32'],
+  ])
+  // The fixed ones follow the same rule, except for the one that policies leave out.
+  const fixed = [...innerNetworks4, ...innerNetworks6].filter((network) => network !== '::ffff:0:0/96')
+  assert.deepEqual(closed(fixed.join(',')), fixed)
+  for (const invalid of [
+    ...['11.1.0.0/8', '11.0.0.0', '11.0.0.0/33', '0.0.0.0/0', '11.0.0.0/08', 'pods/8', '11.0.0.0/8/9'],
+    ...['2600:1::/24', '2600::/129', '::/0', '::ffff:11.0.0.0/104', 'fe80::%eth0/64', '2600::1::/64'],
+  ])
+    assert.throws(
+      () => closed(invalid),
+      /ROOST_KUBERNETES_CLOSED_NETWORKS must contain networks like 100\.64\.0\.0\/10/,
+      invalid,
+    )
+})
+
+test('agents on Kubernetes have a limit of disk unless it is 0', () => {
+  const limit = (text: string) => parseConfig({ ROOST_KUBERNETES_DISK_LIMIT: text }).kubernetesDiskLimit
+  assert.deepEqual(['', '20Gi', '0', '0Gi'].map(limit), ['10Gi', '20Gi', null, null])
+  assert.throws(() => limit('much'), /ROOST_KUBERNETES_DISK_LIMIT must be an amount/)
 })
 
 test('the error names every invalid variable and contains no value', () => {

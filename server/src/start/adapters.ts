@@ -134,13 +134,16 @@ type Outward = {
 
 const lookup: Lookup = async (host) => (await systemLookup(host, { all: true })).map(({ address }) => address)
 
-function createOutward(config: Pick<Config, 'gitBaseUrl' | 'egressInner'>): Outward {
+function createOutward(
+  config: Pick<Config, 'gitBaseUrl' | 'egressInner' | 'kubernetesClosedNetworks'>,
+): Outward {
   return {
     gitHost: createLocate({ lookup, mayBeInner: mayGitBeInner(config) }),
     agents: createLocate({
       lookup,
       named: new Map(config.egressInner.map(({ at, address }) => [at, address])),
       isOwn: isOfThisMachine,
+      closed: config.kubernetesClosedNetworks,
     }),
   }
 }

@@ -18,6 +18,7 @@ export function kubernetesOptions(
       platformPods: Object.keys(pods).length > 0 ? pods : null,
       probeImage:
         config.agentImage !== null && firstRuntime ? namedImage(config.agentImage, firstRuntime).image : null,
+      closedNetworks: config.kubernetesClosedNetworks,
       storageClass: config.kubernetesStorageClass,
       sharedStorageClass: config.kubernetesSharedStorageClass,
       accessMode: config.kubernetesAccessMode,
@@ -25,6 +26,7 @@ export function kubernetesOptions(
       sshNodePorts: config.kubernetesSshNodePorts,
       cpuRequest: config.kubernetesCpuRequest,
       memoryRequest: config.kubernetesMemoryRequest,
+      diskLimit: config.kubernetesDiskLimit,
       nodeSelector: config.kubernetesNodeSelector,
       tolerations: config.kubernetesTolerations,
       priorityClass: config.kubernetesPriorityClass,

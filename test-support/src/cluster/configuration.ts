@@ -51,6 +51,8 @@ export function kubeletConfiguration({ slot, node, folder, caFile }: KubeletOpti
     // The defaults since 1.27. The earlier ones, 5 and 10, delay the pods of a lost node by half a minute.
     kubeAPIQPS: 50,
     kubeAPIBurst: 100,
+    // Before 1.22, the end of a pod without containers is noticed only at such a synchronization; the default is 60.
+    syncFrequency: '10s',
     // The nodes share one disk, on which the images of all of them are linked.
     imageGCHighThresholdPercent: 100,
     imageGCLowThresholdPercent: 99,

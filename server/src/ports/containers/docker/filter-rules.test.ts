@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { innerNetworks4, innerNetworks6, isInnerAddress } from '../../../kit/addresses.ts'
 import { filterScript, tableOf } from './filter-rules.ts'
 import { nameServersIn } from './packet-filter.ts'
 
@@ -88,4 +89,13 @@ test('name servers of the host and of the engine, except those that the engine a
   ])
   for (const broken of ['', '{', '{"dns": "x"}', '[]', 'null'])
     assert.deepEqual(nameServersIn(['nameserver nonsense'], broken), [])
+})
+
+test('agents reach directly what the outbound proxy would reach for them, and nothing else', () => {
+  const script = filterScript(table, [open], { ...platform, opened: [] }, [])
+  const closedIn = (family: string) =>
+    new RegExp(`^ {4}${family} daddr \\{ (.*) \\} reject$`, 'm').exec(script)?.[1]?.split(', ') ?? []
+  const networks = [...closedIn('ip'), ...closedIn('ip6')]
+  assert.deepEqual(networks.toSorted(), [...innerNetworks4, ...innerNetworks6].toSorted())
+  for (const network of networks) assert.ok(isInnerAddress(network.split('/')[0] ?? ''), network)
 })

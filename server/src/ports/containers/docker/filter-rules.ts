@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isIPv4 } from 'node:net'
-import { closed4, closed6 } from '../closed-networks.ts'
+import { innerNetworks4, innerNetworks6 } from '../../../kit/addresses.ts'
 import type { FilterRules } from '../port.ts'
 
 /** As in the port, with resolved names. */
@@ -54,8 +54,8 @@ export function filterScript(
         : [`${to} meta l4proto { tcp, udp } th dport ${port}${except} return`]
     }),
     'fib daddr type { local, broadcast, multicast } reject',
-    `ip daddr { ${closed4.join(', ')} } reject`,
-    `ip6 daddr { ${closed6.join(', ')} } reject`,
+    `ip daddr { ${innerNetworks4.join(', ')} } reject`,
+    `ip6 daddr { ${innerNetworks6.join(', ')} } reject`,
   ]
   // Before the destination is translated, so that a published port counts as an address of this machine.
   return `${empty.join('\n')}

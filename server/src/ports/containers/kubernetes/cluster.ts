@@ -7,16 +7,20 @@ import { type Entry, type Node, quantity } from './objects.ts'
 /** What the cluster offers: its version, its nodes and its RuntimeClasses. */
 export type Cluster = {
   info(signal?: AbortSignal): Promise<EngineInfo>
+  /** Names of the nodes that do not respond, at most 10 seconds old. Empty without the right to list nodes. */
+  silentNodes(): Promise<ReadonlySet<string>>
   /** From the last `info`. Pods without a RuntimeClass have the node's default, which has no name. */
   runtimes(): OciRuntimes
 }
 
 /** Nodes and RuntimeClasses change rarely, and a list of nodes is long. */
 const freshMs = 5 * 60_000
+const silentFreshMs = 10_000
 /** Without the right to list nodes: no limit here; the scheduler decides. */
 const unknownResources = { cpus: 4096, memoryBytes: 2 ** 50 }
 
 export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
+  let silent: { names: ReadonlySet<string>; at: number } | null = null
   let known: { id: string; resources: typeof unknownResources; listed: string[]; at: number } | null = null
 
   async function refresh(signal?: AbortSignal) {
@@ -40,6 +44,17 @@ export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
       if (!known || clock.now().getTime() - known.at > freshMs) known = await refresh(signal)
       return { id: known.id, name: 'Kubernetes', version: gitVersion, ...known.resources }
     },
+    async silentNodes() {
+      const now = clock.now().getTime()
+      if (!silent || now - silent.at > silentFreshMs) {
+        const nodes = await allowed(api.list<Node>('nodes', {}))
+        silent = {
+          names: new Set(nodes?.items.filter(isSilent).map(({ metadata }) => metadata.name)),
+          at: now,
+        }
+      }
+      return silent.names
+    },
     runtimes: () => ({ listed: known?.listed ?? [], default: null }),
   }
 }
@@ -50,6 +65,11 @@ async function allowed<T>(answer: Promise<T>): Promise<T | null> {
     if (isStatus(error, 403, 404)) return null
     throw error
   })
+}
+
+/** The control plane sets this when a node has not reported for about 40 seconds. */
+function isSilent({ status }: Node): boolean {
+  return status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'Unknown'
 }
 
 /** A container runs on one node, so the largest one is its limit. */

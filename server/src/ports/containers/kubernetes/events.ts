@@ -4,7 +4,7 @@ import { ContainerError, type ContainerEvent, type ContainerWaiting } from '../p
 import type { Api, Selection } from './api.ts'
 import type { Entry, Pod } from './objects.ts'
 import { type EndedRun, idLabel, nameNote, readRecord } from './record.ts'
-import { isWanted, lost, pending, type Run, runsOf } from './state.ts'
+import { exceededItsDisk, isWanted, lost, pending, type Run, runsOf } from './state.ts'
 import { type Change, watch } from './watch.ts'
 
 export type EventSource = {
@@ -93,7 +93,8 @@ function createFollower(clock: Pick<Clock, 'now'>, records: readonly Entry[], po
       const current = new Set(runs.map(({ containerId }) => containerId))
       const exited = (end: EndedRun | null): ContainerEvent => ({
         ...{ type: 'exited', ...subject, ...resultOf(end), at: at() },
-        isEvicted: type === 'DELETED' || !isWanted(pod),
+        // A pod that exceeds its own limits has crashed: an immediate restart would repeat that for ever.
+        isEvicted: (type === 'DELETED' || !isWanted(pod)) && !exceededItsDisk(pod),
       })
       // The node forgot the run before it reported the end.
       for (const { containerId, end } of before?.runs.values() ?? [])

@@ -19,10 +19,10 @@ after(async () => {
 async function world(settings: Partial<KubernetesSettings> = {}, startSeconds = 60) {
   const server = await openTestApi(certificate)
   const clock = createTestClock()
-  const open = (install = 'one') =>
+  const open = (install = 'one', other: Partial<KubernetesSettings> = {}) =>
     createKubernetesContainers(server.connection, {
       ...{ install, clock, startSeconds, namespace: null },
-      settings: { ...testSettings, ...settings },
+      settings: { ...testSettings, ...settings, ...other },
       lookup: async () => ['10.1.2.3'],
     })
   const containers = open()
@@ -77,6 +77,7 @@ async function world(settings: Partial<KubernetesSettings> = {}, startSeconds = 
     ...{ podNamed, waitOf, deleted, stop, startAgain },
   }
 }
+const silent = { type: 'Ready', status: 'Unknown', lastTransitionTime: '2026-01-05T08:00:40Z' }
 type World = Awaited<ReturnType<typeof world>>
 
 /** A number in the environment of a pod's container. */
@@ -376,6 +377,141 @@ test('a lost container whose volumes can move is taken over, and its return chan
   await events.stop()
 })
 
+test('a container that had not started when its node failed is lost too, and can be taken over', async () => {
+  const t = await world({ accessMode: 'ReadWriteMany' })
+  t.server.put('nodes', { metadata: { name: 'n1' }, status: { conditions: [silent] } })
+  const { id } = await t.containers.create(await withHome(t))
+  const starting = t.containers.start(id)
+  await until(async () => t.podNames().length === 1)
+  const [pod = ''] = t.podNames()
+  t.server.setPodStatus(pod, podStatus.waiting('PodInitializing'))
+  t.server.setPodStatus(pod, podStatus.waiting('ErrImagePull', 'no such host'))
+  await assert.rejects(starting, hasFault('start_pending'))
+  assert.equal((await t.containers.inspect(id))?.status, 'pending', 'it has had less than a minute')
+
+  await t.clock.advance(300)
+  const [listed] = await t.containers.list()
+  assert.deepEqual([listed?.status, listed?.waiting?.canMove], ['lost', true])
+  await assert.rejects(t.containers.start(id), hasFault('node_lost'))
+  await assert.rejects(t.containers.remove(id), hasFault('node_lost'))
+  await t.containers.stop(id, 5)
+  assert.equal((await t.containers.inspect(id))?.status, 'lost', 'also after its deletion')
+
+  const started = t.containers.start(id, { takesOver: true })
+  await until(async () => t.podNames().length === 2)
+  t.runPods()
+  await started
+  assert.equal((await t.containers.inspect(id))?.status, 'running')
+})
+
+test('a container waits for a node that responds, or that the platform may not see', async () => {
+  const nodes = { responds: { ...silent, status: 'False' }, forbidden: silent }
+  for (const [title, ready] of Object.entries(nodes)) {
+    const t = await world()
+    t.server.put('nodes', { metadata: { name: 'n1' }, status: { conditions: [ready] } })
+    t.server.intercept(({ path }, response) => {
+      if (title !== 'forbidden' || !path.startsWith('/api/v1/nodes')) return false
+      response.writeHead(403).end(JSON.stringify({ message: 'forbidden' }))
+      return true
+    })
+    const { id } = await t.containers.create(specOf('image', 'stay'))
+    const starting = t.containers.start(id)
+    await until(async () => t.podNames().length === 1)
+    t.server.setPodStatus(t.podNames()[0] ?? '', podStatus.waiting('ErrImagePull', 'no such host'))
+    await assert.rejects(starting, hasFault('start_pending'))
+    await t.clock.advance(300)
+    assert.equal((await t.containers.inspect(id))?.status, 'pending', title)
+  }
+})
+
+test('a container between two runs has not started until it runs again', async () => {
+  const t = await world({}, 1)
+  const { id, pod } = await t.running()
+  t.server.setPodStatus(pod, {
+    phase: 'Running',
+    containerStatuses: [
+      {
+        name: 'agent',
+        state: {
+          waiting: { reason: 'CrashLoopBackOff', message: 'back-off 5m0s restarting failed container' },
+        },
+        lastState: { terminated: { exitCode: 1, containerID: 'c', finishedAt: '2026-01-05T08:30:05Z' } },
+      },
+    ],
+  })
+  assert.equal((await t.containers.inspect(id))?.status, 'stopped')
+  await assert.rejects(t.containers.start(id), /back-off 5m0s/)
+  t.server.setPodStatus(pod, podStatus.running('again'))
+  await t.containers.start(id)
+  assert.deepEqual(t.podNames(), [pod])
+})
+
+test('a new container waits if the one before it may still run', async () => {
+  const t = await world()
+  const spec = await withHome(t)
+  const { id, pod } = await t.running(spec)
+  t.server.drop('pods', pod)
+  await t.containers.remove(id)
+
+  const second = await t.running(spec)
+  assert.equal(t.waitOf(second.pod), 10)
+  // Too short for the older one to notice.
+  await t.stop(second.id, second.pod, podStatus.ended(0, 'c', '2026-01-05T08:30:05Z', '2026-01-05T08:30:01Z'))
+  await t.containers.remove(second.id)
+  const third = await t.running(spec)
+  assert.equal(t.waitOf(third.pod), 10)
+  await t.stop(third.id, third.pod, podStatus.ended(0))
+  await t.containers.remove(third.id)
+  assert.equal(t.waitOf((await t.running(spec)).pod), 0)
+})
+
+test('a container that has never run gets corrected settings, one that runs keeps its pod', async () => {
+  const t = await world({ nodeSelector: { role: 'agnts' } })
+  const running = await t.running()
+  const { id } = await t.containers.create(specOf('image', 'stay'))
+  const starting = t.containers.start(id)
+  await until(async () => t.podNames().length === 2)
+  const wrong = t.podNames().find((name) => name !== running.pod) ?? ''
+  t.server.setPodStatus(wrong, podStatus.unschedulable('0/3 nodes match.'), null)
+  await assert.rejects(starting, hasFault('start_pending'))
+
+  const corrected = t.open('one', { nodeSelector: { role: 'agents' } })
+  await corrected.start(running.id)
+  const started = corrected.start(id)
+  await until(async () =>
+    t.server.objects('pods').some((pod) => JSON.stringify(pod.spec).includes('"agents"')),
+  )
+  t.runPods()
+  await started
+  assert.ok(t.podNames().includes(running.pod))
+  assert.equal(t.podNames().length, 2)
+  await corrected.close()
+})
+
+test('names that Kubernetes does not accept become names that it accepts', async () => {
+  const t = await world()
+  const names = ['agent-my_agent', 'agent-my-agent', 'agent-ada-', 'agent-ada_']
+  for (const name of names) {
+    await t.containers.createVolume(`${name}-workspace`, {})
+    await t.containers.createVolume(`${name}-workspace`, {})
+    const mounts = [{ type: 'volume' as const, volume: `${name}-workspace`, target: '/home/developer' }]
+    const { pod } = await t.running(specOf('image', 'stay', { name, mounts }))
+    const { spec } = t.podNamed(pod) as unknown as {
+      spec: { volumes: { persistentVolumeClaim?: { claimName: string } }[] }
+    }
+    const claim = spec.volumes.find(({ persistentVolumeClaim }) => persistentVolumeClaim)
+    const claims = t.server.objects('persistentvolumeclaims').map(({ metadata }) => metadata.name)
+    assert.ok(claims.includes(claim?.persistentVolumeClaim?.claimName ?? ''), name)
+  }
+  const objects = ['pods', 'secrets', 'persistentvolumeclaims'].flatMap((kind) => t.server.objects(kind))
+  for (const { metadata } of objects) assert.match(metadata.name, /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/)
+  const listed = await t.containers.list()
+  assert.deepEqual(listed.map(({ name }) => name).toSorted(), names.toSorted())
+  const volumes = names.map((name) => `${name}-workspace`)
+  assert.deepEqual((await t.containers.listVolumes()).toSorted(), volumes.toSorted())
+  await assert.rejects(t.containers.removeVolume('agent-ada_-workspace'), hasFault('volume_in_use'))
+})
+
 test('events tell of starts, ends, waits, lost nodes and their return', async () => {
   const t = await world()
   const events = collectEvents(t.containers)
@@ -398,12 +534,36 @@ test('events tell of starts, ends, waits, lost nodes and their return', async ()
 })
 
 test('an end says whether the cluster evicted the container', async () => {
-  const ends: Record<string, [boolean, (t: World, pod: string, run: string) => void]> = {
+  const ends: Record<string, readonly [boolean, (t: World, pod: string, run: string) => void]> = {
     'it crashed': [false, (t, pod, run) => t.server.setPodStatus(pod, podStatus.ended(1, run))],
     'its pod was removed by force': [true, (t, pod) => t.server.drop('pods', pod)],
     'its node has no memory': [
       true,
       (t, pod) => t.server.setPodStatus(pod, { phase: 'Failed', reason: 'Evicted' }),
+    ],
+    // The messages of kubelets from 1.20 on.
+    ...Object.fromEntries(
+      [
+        'Pod ephemeral local storage usage exceeds the total limit of containers 10Gi. ',
+        'Container agent exceeded its local ephemeral storage limit "10Gi". ',
+        'Usage of EmptyDir volume "tmp" exceeds the limit "64Mi". ',
+      ].map((message) => [
+        message,
+        [
+          false,
+          (t: World, pod: string) =>
+            t.server.setPodStatus(pod, { phase: 'Failed', reason: 'Evicted', message }),
+        ] as const,
+      ]),
+    ),
+    'its node has no disk': [
+      true,
+      (t, pod) =>
+        t.server.setPodStatus(pod, {
+          ...{ phase: 'Failed', reason: 'Evicted' },
+          message:
+            'The node was low on resource: ephemeral-storage. Container agent was using 9Gi, which exceeds its request of 0. ',
+        }),
     ],
     'its node is drained': [
       true,

@@ -15,7 +15,7 @@ import { type ContainerRecord, idLabel, installLabel, kindLabel, readRecord, sec
 import { createRunLogs } from './run-log.ts'
 import { createRuns } from './runs.ts'
 import { createSshServices, type SshSettings } from './ssh.ts'
-import { containerState } from './state.ts'
+import { containerState, withLost } from './state.ts'
 import { createVolumes, type VolumeSettings } from './volumes.ts'
 
 export type KubernetesSettings = PodSettings & VolumeSettings & NetworkSettings & SshSettings
@@ -56,7 +56,7 @@ export function createKubernetesContainers(connection: Connection, options: Kube
   const runs = createRuns({
     ...{ api, install, clock, settings, logs },
     startSeconds: options.startSeconds ?? 60,
-    ...{ platformAlias: network.platformAlias, nextStart: volumes.nextStart },
+    ...{ platformAlias: network.platformAlias, volumes },
   })
   const protection = createProtection({ api, install, clock })
   const records = { labelSelector: `${installLabel}=${install},${kindLabel}=container` }
@@ -126,7 +126,8 @@ export function createKubernetesContainers(connection: Connection, options: Kube
       const found = await find(id)
       if (!found) return
       const { record, pods } = found
-      await runs.end(record, pods, { graceSeconds: 1, keepsLog: false })
+      const { openRun } = await runs.end(record, pods, { graceSeconds: 1, keepsLog: false })
+      if (openRun !== null) await volumes.noteEnd(record.spec.mounts, 'unknown')
       await ssh.withdraw(record)
       await removeRecord(record)
     },
@@ -138,7 +139,8 @@ export function createKubernetesContainers(connection: Connection, options: Kube
 
     async list() {
       const [secrets, { items }] = await Promise.all([listRecords(), api.list<Pod>('pods', pods)])
-      const byId = Map.groupBy(items, ({ metadata }) => metadata.labels?.[idLabel])
+      const known = await withLost(items, clock.now(), cluster.silentNodes)
+      const byId = Map.groupBy(known, ({ metadata }) => metadata.labels?.[idLabel])
       return secrets.map((record) =>
         containerState(record, current(record, byId.get(record.id) ?? []), install),
       )
@@ -175,7 +177,8 @@ export function createKubernetesContainers(connection: Connection, options: Kube
       api.list<Pod>('pods', idSelection(`${installLabel}=${install}`, id)),
     ])
     const record = secrets.items.map(readRecord).find((each) => each !== null)
-    return record ? { record, pods: current(record, items) } : null
+    if (!record) return null
+    return { record, pods: await withLost(current(record, items), clock.now(), cluster.silentNodes) }
   }
 
   async function publishOrRemove(record: ContainerRecord): Promise<void> {

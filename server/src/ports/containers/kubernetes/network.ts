@@ -21,6 +21,8 @@ export type NetworkSettings = {
   platformPods: Readonly<Record<string, string>> | null
   /** Image for the probe; null without one, and then closed containers are refused. */
   probeImage: string | null
+  /** Networks closed to agents besides the inner ones, in CIDR notation. Admins may open parts of them. */
+  closedNetworks: readonly string[]
 }
 
 /** The agents' network policies, and whether the cluster enforces them. */
@@ -47,6 +49,8 @@ export type NetworkDeps = {
   lookup(host: string): Promise<readonly string[]>
 }
 
+type Policy = ReturnType<typeof networkPolicy>
+
 /** Policies are compared again this often, in case somebody changed them. */
 const renewMs = 5 * 60_000
 /** A failed probe is repeated at most this often. */
@@ -60,6 +64,7 @@ export function createNetwork(deps: NetworkDeps): Network {
   let probed: { result: ProbeResult; at: number } | null = null
   let probing: Promise<void> | null = null
   let queue: Promise<void> = Promise.resolve()
+  const resolved = new Map<string, readonly string[]>()
 
   async function platformHost(): Promise<string> {
     if (settings.platformHost !== null) return settings.platformHost
@@ -68,13 +73,19 @@ export function createNetwork(deps: NetworkDeps): Network {
     throw new ContainerError('engine_fault', 'ROOST_KUBERNETES_PLATFORM_HOST is not set')
   }
 
+  /** Returns the addresses of the last successful look-up if this one fails; empty if none has succeeded. */
   async function addressesOf(host: string): Promise<readonly string[]> {
     if (isIP(host) !== 0) return [host]
-    // In the cluster the policies select the platform's pods, so the name need not be resolvable yet.
-    return lookup(host).catch(() => [])
+    const found = await lookup(host).catch(() => [])
+    if (found.length > 0) resolved.set(host, found)
+    return resolved.get(host) ?? []
   }
 
-  async function peers({ platformPorts, platformHosts }: FilterRules): Promise<PlatformPeer[]> {
+  /**
+   * `unresolved`: a host whose missing addresses would cut agents off. Names of API pods resolve only once one is ready,
+   * but the policies select those pods too.
+   */
+  async function peers({ platformPorts, platformHosts }: FilterRules) {
     const { platformPods } = settings
     const isElsewhere = deps.platformNamespace !== null && deps.platformNamespace !== api.namespace
     const pods = platformPods && {
@@ -83,34 +94,66 @@ export function createNetwork(deps: NetworkDeps): Network {
     }
     const own = await platformHost()
     const all = [...platformPorts.map((port) => ({ host: own, port })), ...platformHosts]
-    return Promise.all(
-      all.map(async ({ host, port }) => ({ pods, port, addresses: (await addressesOf(host)).toSorted() })),
+    const platform = await Promise.all(
+      all.map(
+        async ({ host, port }): Promise<PlatformPeer> => ({
+          ...{ pods, port, addresses: (await addressesOf(host)).toSorted() },
+        }),
+      ),
     )
+    const missing = all.find(
+      ({ host }, at) => platform[at]?.addresses.length === 0 && (pods === null || host === own),
+    )
+    return { platform, unresolved: missing?.host ?? null }
   }
 
-  async function put(policy: ReturnType<typeof networkPolicy>): Promise<void> {
-    const { name } = policy.metadata
+  async function put(policy: Policy): Promise<void> {
+    const replace = () => api.replace('networkpolicies', policy.metadata.name, policy)
     try {
-      await api.replace('networkpolicies', name, policy)
+      await replace()
     } catch (error) {
       if (!isStatus(error, 404)) throw error
-      await api.create('networkpolicies', policy)
+      // Another API process may create it at the same time.
+      if (!(await createMissing(policy))) await replace()
     }
+  }
+
+  /** Returns false if the policy exists. */
+  async function createMissing(policy: Policy): Promise<boolean> {
+    return api.create('networkpolicies', policy).then(
+      () => true,
+      (error: unknown) => {
+        if (isStatus(error, 409)) return false
+        throw error
+      },
+    )
   }
 
   /** One at a time, so that older rules never replace newer ones. */
   function apply(): Promise<void> {
     queue = queue.then(async () => {
+      // Without rules the platform's addresses are unknown, and policies would cut agents off from it.
+      if (rules === null) return
+      const { opened } = rules
       try {
-        const platform = rules ? await peers(rules) : []
+        const { platform, unresolved } = await peers(rules)
         const names: PolicyName[] = ['open', 'closed', 'probe']
         const policies = names.map((name) =>
           networkPolicy(name, install, {
             platform,
-            opened: rules?.opened ?? [],
+            opened,
+            closed: settings.closedNetworks,
             opensSsh: settings.sshNodePorts,
           }),
         )
+        if (unresolved !== null) {
+          // Those that select the platform's pods permit it without addresses too. Existing ones may have them.
+          if (settings.platformPods) for (const policy of policies) await createMissing(policy)
+          throw new ContainerError(
+            'engine_fault',
+            `the name service has no address of the platform's host ${unresolved}`,
+          )
+        }
         const content = JSON.stringify(policies)
         const now = clock.now().getTime()
         if (applied?.content === content && now - applied.at < renewMs) return
@@ -119,6 +162,8 @@ export function createNetwork(deps: NetworkDeps): Network {
         problem = null
       } catch (error) {
         if (!(error instanceof ContainerError)) throw error
+        // Perhaps only some were written, so the next attempt writes all.
+        if (applied) applied.at = Number.NEGATIVE_INFINITY
         // The policies stay as they are while the API does not answer.
         if (error.fault !== 'engine_down')
           problem = `The network policies cannot be written: ${sentenceOf(error)}`
@@ -196,10 +241,9 @@ export function createNetwork(deps: NetworkDeps): Network {
     async platformAlias() {
       const host = await platformHost()
       if (isIP(host) !== 0) return null
-      const [ip] = await lookup(host).catch((cause: unknown) => {
-        throw new ContainerError('engine_fault', `${host} has no address for closed containers`, { cause })
-      })
-      if (ip === undefined) throw new ContainerError('engine_fault', `${host} has no address`)
+      const [ip] = await addressesOf(host)
+      if (ip === undefined)
+        throw new ContainerError('engine_fault', `${host} has no address for closed containers`)
       return { ip, host }
     },
     async close() {

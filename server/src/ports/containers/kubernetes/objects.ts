@@ -65,7 +65,9 @@ export type Terminated = {
 
 export type Claim = Entry & { spec: { accessModes?: string[] } }
 
-export type Node = Entry & { status?: { allocatable?: { cpu?: string; memory?: string } } }
+export type Node = Entry & {
+  status?: { allocatable?: { cpu?: string; memory?: string }; conditions?: Condition[] }
+}
 
 /** The body of a refusal, and of an `ERROR` in a watch. */
 export type Status = {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -87,6 +88,21 @@ test('limits are those of the container, and requests never exceed them', () => 
     assert.deepEqual(resources.requests, requests)
     assert.deepEqual(resources.limits, { cpu: `${cpus * 1000}m`, memory: String(memoryBytes) })
   }
+})
+
+test('disk outside of volumes is limited without being reserved', () => {
+  const resourcesWith = (diskLimit: string | null) => {
+    const settings = { ...testSettings, diskLimit }
+    const { spec } = pod({ mounts: [{ type: 'empty', target: '/shared' }] }, { settings })
+    return [...(spec.initContainers ?? []), ...spec.containers].map(({ resources }) => resources)
+  }
+  const limited = resourcesWith('10Gi')
+  assert.equal(limited.length, 2)
+  for (const { limits, requests } of limited) {
+    assert.partialDeepStrictEqual(limits, { 'ephemeral-storage': '10Gi' })
+    assert.partialDeepStrictEqual(requests, { 'ephemeral-storage': '0' })
+  }
+  assert.doesNotMatch(JSON.stringify(resourcesWith(null)), /ephemeral-storage/)
 })
 
 test('the environment comes from the Secret and is not in the pod', () => {
@@ -208,8 +224,9 @@ test('an interrupted copy starts again, also when some of the files are in place
     chmodSync(image, 0o750)
     const unfinished: Record<string, string[]> = {
       'before the first file': [],
-      'during the copy': ['.roost-fill/bin/to'],
-      'during the move': ['bin/tool', '.profile', '.roost-fill/a file', '.roost-fill/.hidden'],
+      'during the copy': ['.roost-fill/copy/bin/to'],
+      'during the move': ['bin/tool', '.profile', '.roost-fill/copy/a file', '.roost-fill/copy/.hidden'],
+      'by an earlier version': ['.roost-fill/a file'],
     }
     const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume: 'own', target: '/home/developer' }]
     const [shell = '', ...command] = pod({ mounts }).prepare?.command.slice(0, 4) ?? []
@@ -225,6 +242,36 @@ test('an interrupted copy starts again, also when some of the files are in place
       assert.equal(statSync(volume).mode & 0o777, 0o750, title)
       rmSync(volume, { recursive: true })
     }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('a turn cannot make the preparation copy again, or empty another volume', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'roost-prepare-'))
+  try {
+    const [image, workspace, linked, secret] = ['image', 'workspace', 'linked', 'secret'].map((name) =>
+      join(folder, name),
+    )
+    assert.ok(image && workspace && linked && secret)
+    for (const path of [image, workspace, linked, secret]) mkdirSync(path)
+    writeFileSync(join(image, '.profile'), 'of the image')
+    writeFileSync(join(secret, 'key'), 'of another user')
+    const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume: 'own', target: '/home/developer' }]
+    const [shell = '', ...command] = pod({ mounts }).prepare?.command.slice(0, 4) ?? []
+
+    symlinkSync(secret, join(linked, '.roost-fill'))
+    execFileSync(shell, [...command, 'fill', linked, image])
+    assert.deepEqual(readdirSync(linked), ['.roost-fill'])
+    assert.equal(readFileSync(join(secret, 'key'), 'utf8'), 'of another user')
+
+    // Only root can give the folder to somebody else.
+    if (process.getuid?.() !== 0) return
+    mkdirSync(join(workspace, '.roost-fill'))
+    chownSync(join(workspace, '.roost-fill'), 1000, 1000)
+    writeFileSync(join(workspace, '.profile'), 'of the agent')
+    execFileSync(shell, [...command, 'fill', workspace, image])
+    assert.equal(readFileSync(join(workspace, '.profile'), 'utf8'), 'of the agent')
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

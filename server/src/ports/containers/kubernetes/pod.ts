@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Mount } from '../port.ts'
 import { quantity } from './objects.ts'
 import {
@@ -7,7 +8,9 @@ import {
   movableNote,
   nameNote,
   networkLabel,
+  objectName,
   ownLabels,
+  settingsNote,
   startedNote,
 } from './record.ts'
 
@@ -28,6 +31,8 @@ export type PodSettings = {
   /** What the cluster reserves, as quantities such as `100m` and `256Mi`; at most the container's limits. */
   cpuRequest: string
   memoryRequest: string
+  /** Disk of the node outside of volumes, as a quantity; null for no limit. */
+  diskLimit: string | null
   labels: Readonly<Record<string, string>>
   annotations: Readonly<Record<string, string>>
 }
@@ -62,18 +67,22 @@ const prepareCapabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'FSETID'] as con
 const maxFolderBytes = 64 * 1024
 
 /**
- * Fills empty volumes from the image, as Docker does, and creates the mount points inside read-only folders. A volume
- * with the folder `.roost-fill` is not filled yet: the copy was interrupted, and starts again.
+ * Fills empty volumes from the image, as Docker does, and creates the mount points inside read-only folders. A folder
+ * `.roost-fill` of root means that the copy was interrupted, and starts again. One that a turn created, or a link of that
+ * name, has no effect: this script runs as root, and all volumes of the agent are mounted.
  * Arguments: any number of `fill VOLUME FOLDER`, `inside FOLDER` and `close FOLDER`.
  */
 const prepareScript = `set -e
 while [ $# -gt 0 ]; do
   case $1 in
     fill)
-      copy=$2/.roost-fill
-      if [ -d "$3" ] && { [ -d "$copy" ] || [ -z "$(ls -A "$2" | grep -vx lost+found)" ]; }; then
-        mkdir -p "$copy"
-        find "$copy" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
+      mark=$2/.roost-fill
+      copy=$mark/copy
+      isOpen=
+      if [ ! -L "$mark" ] && [ -d "$mark" ] && [ -O "$mark" ]; then isOpen=yes; fi
+      if [ -d "$3" ] && { [ "$isOpen" ] || [ -z "$(ls -A "$2" | grep -vx lost+found)" ]; }; then
+        rm -rf "$mark"
+        mkdir "$mark" "$copy"
         cp -a "$3/." "$copy/"
         for file in "$copy"/* "$copy"/.[!.]* "$copy"/..?*; do
           if [ -e "$file" ] || [ -L "$file" ]; then
@@ -84,7 +93,7 @@ while [ $# -gt 0 ]; do
         # The folder's owner and mode.
         cp -a "$copy/." "$2/"
         sync -f "$2" || true
-        rmdir "$copy"
+        rmdir "$copy" "$mark"
       fi
       shift 3 ;;
     inside) mkdir -p "$2"; shift 2 ;;
@@ -98,11 +107,16 @@ export function podFor(input: PodInput) {
   const { spec } = record
   const isClosed = spec.isClosed ?? false
   const volumes = spec.mounts.map((mount, at) => ({ ...mount, name: `mount-${at}` }))
-  const limits = { cpu: milli(spec.cpus), memory: String(spec.memoryBytes) }
+  const limits = {
+    ...{ cpu: milli(spec.cpus), memory: String(spec.memoryBytes) },
+    ...(settings.diskLimit !== null && { 'ephemeral-storage': settings.diskLimit }),
+  }
   const resources = {
     requests: {
       cpu: atMost(settings.cpuRequest, spec.cpus, limits.cpu),
       memory: atMost(settings.memoryRequest, spec.memoryBytes, limits.memory),
+      // Without a request, Kubernetes would reserve the whole limit.
+      ...(settings.diskLimit !== null && { 'ephemeral-storage': '0' }),
     },
     limits,
   }
@@ -123,6 +137,7 @@ export function podFor(input: PodInput) {
         ...settings.annotations,
         [nameNote]: record.name,
         [startedNote]: input.run,
+        [settingsNote]: settingsDigest(settings),
         ...(start.canMove && { [movableNote]: 'yes' }),
       },
       ownerReferences: [
@@ -200,7 +215,7 @@ export function podFor(input: PodInput) {
         { name: 'tmp', emptyDir: { medium: 'Memory', sizeLimit: String(spec.tmpBytes) } },
         ...volumes.map((mount) =>
           mount.type === 'volume'
-            ? { name: mount.name, persistentVolumeClaim: { claimName: mount.volume } }
+            ? { name: mount.name, persistentVolumeClaim: { claimName: objectName(mount.volume) } }
             : { name: mount.name, emptyDir: { medium: 'Memory', sizeLimit: String(maxFolderBytes) } },
         ),
       ],
@@ -240,6 +255,16 @@ function prepareArguments({ lastRun }: ContainerRecord, mounts: readonly Placed[
       args.push('fill', use(mount.name), mount.target)
   }
   return { args, mounts: used }
+}
+
+/** Changes when the operator changes settings. */
+export function settingsDigest(settings: PodSettings): string {
+  const { nodeSelector, tolerations, priorityClass, imagePullSecrets, cpuRequest, memoryRequest } = settings
+  const text = JSON.stringify([
+    ...[nodeSelector, tolerations, priorityClass, imagePullSecrets, cpuRequest, memoryRequest],
+    ...[settings.diskLimit, settings.labels, settings.annotations],
+  ])
+  return createHash('sha256').update(text).digest('hex').slice(0, 12)
 }
 
 const milli = (cpus: number) => `${Math.max(1, Math.round(cpus * 1000))}m`

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isIPv4 } from 'node:net'
-import { closed4, closed6 } from '../closed-networks.ts'
+import { innerNetworks4, innerNetworks6 } from '../../../kit/addresses.ts'
 import type { OpenedNetwork } from '../port.ts'
 import { installLabel, networkLabel, ownLabels } from './record.ts'
 import { sshPort } from './ssh.ts'
@@ -27,7 +27,7 @@ const nameServers = [
 ]
 
 /** IPv4-mapped addresses never appear on a network, and the API refuses them inside `::/0`. */
-const exceptions6 = closed6.filter((network) => !network.startsWith('::ffff:'))
+const exceptions6 = innerNetworks6.filter((network) => network !== '::ffff:0:0/96')
 
 /** Denies all incoming connections but SSH, if it is opened, so that agents cannot reach each other. */
 export function networkPolicy(
@@ -36,13 +36,25 @@ export function networkPolicy(
   {
     platform,
     opened,
+    closed = [],
     opensSsh = false,
-  }: { platform: readonly PlatformPeer[]; opened: readonly OpenedNetwork[]; opensSsh?: boolean },
+  }: {
+    platform: readonly PlatformPeer[]
+    opened: readonly OpenedNetwork[]
+    /** Networks that the operator closes besides the inner ones, in CIDR notation. */
+    closed?: readonly string[]
+    opensSsh?: boolean
+  },
 ) {
   const toPlatform = name === 'probe' ? [] : platform.flatMap(platformRule)
   const egress =
     name === 'open'
-      ? [...toPlatform, { to: nameServers, ports: bothProtocols(53) }, ...opened.map(openedRule), internet]
+      ? [
+          ...toPlatform,
+          { to: nameServers, ports: bothProtocols(53) },
+          ...opened.map(openedRule),
+          internet(closed),
+        ]
       : toPlatform
   return {
     apiVersion: 'networking.k8s.io/v1',
@@ -83,12 +95,17 @@ function openedRule({ address, prefix, port }: OpenedNetwork) {
   }
 }
 
-const internet = {
-  to: [
-    { ipBlock: { cidr: '0.0.0.0/0', except: closed4 } },
-    { ipBlock: { cidr: '::/0', except: exceptions6 } },
-  ],
+function internet(closed: readonly string[]) {
+  const [closed6, closed4] = [closed.filter(isNetwork6), closed.filter((network) => !isNetwork6(network))]
+  return {
+    to: [
+      { ipBlock: { cidr: '0.0.0.0/0', except: [...new Set([...innerNetworks4, ...closed4])] } },
+      { ipBlock: { cidr: '::/0', except: [...new Set([...exceptions6, ...closed6])] } },
+    ],
+  }
 }
+
+const isNetwork6 = (network: string) => network.includes(':')
 
 const bothProtocols = (port: number) => ['TCP', 'UDP'].map((protocol) => ({ protocol, port }))
 

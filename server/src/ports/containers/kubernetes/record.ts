@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ContainerSpec } from '../port.ts'
 import type { Entry } from './objects.ts'
 
@@ -44,6 +45,8 @@ export const nameNote = 'roost.name'
 export const movableNote = 'roost.movable'
 /** On records and pods: the value of `openRun`. */
 export const startedNote = 'roost.started'
+/** On pods: digest of the operator's settings that the pod was made with. */
+export const settingsNote = 'roost.settings'
 const endedNote = 'roost.ended'
 const lastRunNote = 'roost.last-run'
 const supersededNote = 'roost.superseded'
@@ -73,7 +76,20 @@ export function secretFor(spec: ContainerSpec, id: string, install: string) {
  */
 export const dataKey = (id: string, variable: string) => `${variable}.${id}`
 
-export const secretName = (container: string) => `roost-${container}`
+export const secretName = (container: string) => `roost-${objectName(container)}`
+
+/**
+ * A name as Kubernetes accepts it. Names of agents may also have underscores and end with a hyphen; those get a digest,
+ * because two of them could otherwise become the same.
+ */
+export function objectName(name: string): string {
+  if (/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name)) return name
+  const legal = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+  return `${legal}-${createHash('sha256').update(name).digest('hex').slice(0, 8)}`
+}
 
 export const ownLabels = (install: string) => ({
   [installLabel]: install,

@@ -4,13 +4,15 @@ import { ContainerError } from '../port.ts'
 import type { Api } from './api.ts'
 import { isStatus, nullIfMissing } from './faults.ts'
 import type { Entry, Pod } from './objects.ts'
-import { type PodSettings, podFor } from './pod.ts'
+import { type PodSettings, podFor, settingsDigest } from './pod.ts'
 import {
   type ContainerRecord,
   endedPatch,
   idLabel,
   installLabel,
+  objectName,
   readRecord,
+  settingsNote,
   startedNote,
   startedPatch,
   supersededPatch,
@@ -29,6 +31,7 @@ import {
   runsOf,
 } from './state.ts'
 import { type Seen, untilObjects } from './until.ts'
+import type { Volumes } from './volumes.ts'
 
 /**
  * Starts and ends the pods of containers, at most one at a time for each. A "run" here is one execution of a container,
@@ -38,14 +41,14 @@ export type Runs = {
   /** See `Containers.start`. */
   start(record: ContainerRecord, pods: readonly Pod[], options?: { takesOver?: boolean }): Promise<void>
   /**
-   * Deletes the pods, waits for their end and stores the result. Throws node_lost when a node does not respond: its
-   * container may still run, and ends when the node returns.
+   * Deletes the pods, waits for their end, stores the result and returns the record with it. Throws node_lost when a
+   * node does not respond: its container may still run, and ends when the node returns.
    */
   end(
     record: ContainerRecord,
     pods: readonly Pod[],
     options: { graceSeconds: number; keepsLog: boolean },
-  ): Promise<void>
+  ): Promise<ContainerRecord>
 }
 
 export type RunsDeps = {
@@ -56,7 +59,7 @@ export type RunsDeps = {
   logs: Pick<RunLogs, 'follow' | 'keep'>
   /** For how long a start waits until its container runs. */
   startSeconds: number
-  nextStart(mounts: ContainerRecord['spec']['mounts']): Promise<{ number: number; canMove: boolean }>
+  volumes: Pick<Volumes, 'nextStart' | 'noteEnd'>
   platformAlias(): Promise<{ ip: string; host: string } | null>
 }
 
@@ -86,11 +89,21 @@ export function createRuns(deps: RunsDeps): Runs {
   ): Promise<void> {
     const abandoned = takesOver ? pods.filter((pod) => lost(pod)?.canMove) : []
     const rest = pods.filter((pod) => !abandoned.includes(pod))
-    if (!rest.some(isWanted)) {
+    refuseLost(rest.filter(isWanted))
+    const outdated = rest.filter(isOutdated)
+    for (const pod of outdated) await deletePod(pod, 1)
+    const isNew = !rest.some((pod) => isWanted(pod) && !outdated.includes(pod))
+    if (isNew) {
       const ended = await waitForEnd(record, rest)
       await createPod(await supersede(await keepResults(record, ended), abandoned))
     }
-    await waitForRun(record, abandoned)
+    await waitForRun(record, { abandoned, isNew })
+  }
+
+  /** A pod that has never run, and that the operator's present settings may help. */
+  function isOutdated(pod: Pod): boolean {
+    const note = pod.metadata.annotations?.[settingsNote]
+    return isWanted(pod) && runsOf(pod).length === 0 && note !== settingsDigest(deps.settings)
   }
 
   /** Records that pods on unreachable nodes are no longer the container. Their nodes end them when they return. */
@@ -135,7 +148,10 @@ export function createRuns(deps: RunsDeps): Runs {
     const unknown = run && { startedAt: run.startedAt, exitCode: null, oomKilled: false }
     const ended = closes(record, pods) ? record.openRun : null
     if (!run && ended === null) return record
-    return change(record, endedPatch(run?.end ?? unknown ?? null, ended))
+    const changed = await change(record, endedPatch(run?.end ?? unknown ?? null, ended))
+    // Only pods that waited follow a container that may still run.
+    if (ended !== null && pods.some(hasWaited)) await deps.volumes.noteEnd(record.spec.mounts, 'known')
+    return changed
   }
 
   async function change(record: ContainerRecord, patch: unknown): Promise<ContainerRecord> {
@@ -154,10 +170,11 @@ export function createRuns(deps: RunsDeps): Runs {
     while (record.openRun === null) record = await change(record, startedPatch(record))
     const name = podName(record)
     const platformAlias = record.spec.isClosed ? await deps.platformAlias() : null
-    const next = await deps.nextStart(record.spec.mounts)
+    const next = await deps.volumes.nextStart(record.spec.mounts)
+    const isAlone = stored.openRun === null && !next.mayStillRun
     const pod = podFor({
       ...{ record, name, install, platformAlias, run: record.openRun },
-      ...{ settings: deps.settings, start: next, fenceSeconds: stored.openRun === null ? 0 : fenceSeconds },
+      ...{ settings: deps.settings, start: next, fenceSeconds: isAlone ? 0 : fenceSeconds },
     })
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -187,7 +204,11 @@ export function createRuns(deps: RunsDeps): Runs {
     if (!isGone) throw new ContainerError('start_pending', 'The pod of the previous run still exists.')
   }
 
-  async function waitForRun(record: ContainerRecord, abandoned: readonly Pod[]): Promise<void> {
+  /** A pod that is not new may be between two runs, which the kubelet separates by up to five minutes. */
+  async function waitForRun(
+    record: ContainerRecord,
+    { abandoned, isNew }: { abandoned: readonly Pod[]; isNew: boolean },
+  ): Promise<void> {
     const ignored = new Set([...record.superseded, ...abandoned.map(({ metadata }) => metadata.uid)])
     let wait: Pending | null = null
     type Outcome = 'runs' | 'gone' | { surplus: Pod }
@@ -200,7 +221,7 @@ export function createRuns(deps: RunsDeps): Runs {
       if (later.length > 0) return { surplus: pod }
       refuseLost([pod])
       wait = pending(pod)
-      return runsOf(pod).length > 0 ? 'runs' : null
+      return isRunning(pod) || (isNew && runsOf(pod).length > 0) ? 'runs' : null
     }
     const stages = [Math.min(obstacleSeconds, deps.startSeconds), deps.startSeconds - obstacleSeconds]
     for (const seconds of stages.filter((each) => each > 0)) {
@@ -222,15 +243,14 @@ export function createRuns(deps: RunsDeps): Runs {
     record: ContainerRecord,
     pods: readonly Pod[],
     { graceSeconds, keepsLog }: { graceSeconds: number; keepsLog: boolean },
-  ): Promise<void> {
+  ): Promise<ContainerRecord> {
     for (const pod of pods)
       if (hasEnded(pod) && pod.metadata.deletionTimestamp === undefined) await deletePod(pod, 1)
     const open = pods.filter((pod) => !hasEnded(pod))
     const last = createLastSeen(pods)
     if (open.length === 0) {
       // Without an open run the result is stored.
-      if (record.openRun !== null) await storeResult(record, pods)
-      return
+      return record.openRun === null ? record : storeResult(record, pods)
     }
     const follows = keepsLog ? open.filter(isRunning).map((pod) => logs.follow(record, pod)) : []
     // Between two runs the log is complete, but the node forgets it with the pod.
@@ -250,7 +270,12 @@ export function createRuns(deps: RunsDeps): Runs {
       },
       (seen) => {
         const rest = last.note(seen).filter(({ object, isGone }) => !isGone && !hasEnded(object))
-        refuseLost(rest.map(({ object }) => object))
+        const uids = new Set(rest.map(({ object }) => object.metadata.uid))
+        // Only the pods passed to this function show that a node does not respond to a pod that never ran.
+        refuseLost([
+          ...rest.map(({ object }) => object),
+          ...open.filter(({ metadata }) => uids.has(metadata.uid)),
+        ])
         return rest.length === 0 ? true : null
       },
     ).finally(async () => {
@@ -261,7 +286,7 @@ export function createRuns(deps: RunsDeps): Runs {
         'engine_fault',
         `${record.name}: the node ${open[0]?.spec.nodeName ?? ''} reported no end within ${grace + endSeconds} s`,
       )
-    await storeResult(record, last.pods())
+    return storeResult(record, last.pods())
   }
 
   async function deletePod({ metadata: { name, uid } }: Pod, graceSeconds: number): Promise<void> {
@@ -278,7 +303,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
 export function podName({ name, secret }: ContainerRecord): string {
   const version = createHash('sha256').update(`${secret.uid} ${secret.resourceVersion}`).digest('hex')
-  return `${name}-${version.slice(0, 8)}`
+  return `${objectName(name)}-${version.slice(0, 8)}`
 }
 
 function refuseLost(pods: readonly Pod[]): void {
@@ -306,9 +331,10 @@ function closes({ openRun }: ContainerRecord, pods: readonly Pod[]): boolean {
   const own = pods.filter(({ metadata }) => metadata.annotations?.[startedNote] === openRun).toSorted(byStart)
   const last = own.at(-1)
   if (!last) return false
-  const hasWaited = agentNumber(last, 'ROOST_START_WAIT_SECONDS') > 0
-  return hasWaited ? provesEnd(last) && ranSeconds(last) >= fencedRunSeconds : own.every(provesEnd)
+  return hasWaited(last) ? provesEnd(last) && ranSeconds(last) >= fencedRunSeconds : own.every(provesEnd)
 }
+
+const hasWaited = (pod: Pod) => agentNumber(pod, 'ROOST_START_WAIT_SECONDS') > 0
 
 /** The last content of each pod. One that the cluster reports without its runs, before it removes it, keeps them. */
 function createLastSeen(pods: readonly Pod[]) {

@@ -42,6 +42,15 @@ export function isWanted(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && !isFinished(pod)
 }
 
+/** True if the kubelet ended the pod because it exceeded a limit of its own, as opposed to a shortage of its node. */
+export function exceededItsDisk({ status }: Pod): boolean {
+  return status?.reason === 'Evicted' && ownUse.test(status.message ?? '')
+}
+
+/** From `pkg/kubelet/eviction/helpers.go`: limits of the pod, a container and a volume in memory. */
+const ownUse =
+  /ephemeral local storage usage exceeds|exceeded its local ephemeral storage limit|Usage of EmptyDir volume/
+
 /**
  * True if nothing of the pod can run or write any more, although the object may still exist. A deleted pod without a
  * result of its container counts as running, because its node may just be starting it.
@@ -101,6 +110,31 @@ export function lost(pod: Pod): ContainerWaiting | null {
   const canMove = pod.metadata.annotations?.[movableNote] !== undefined
   return { reason, since: time(ready?.lastTransitionTime) ?? createdAt(pod), canMove }
 }
+
+/**
+ * Pods that were not running when their node failed: the control plane changes nothing in them. `silentNodes` is asked
+ * only for pods that have not started for a minute. Returns all pods, with a status by which `lost` knows these.
+ */
+export async function withLost(
+  pods: readonly Pod[],
+  now: Date,
+  silentNodes: () => Promise<ReadonlySet<string>>,
+): Promise<Pod[]> {
+  const isLate = (pod: Pod) =>
+    pod.spec.nodeName !== undefined &&
+    !isRunning(pod) &&
+    !hasEnded(pod) &&
+    now.getTime() - Date.parse(createdAt(pod)) > lateMs
+  if (!pods.some(isLate)) return [...pods]
+  const silent = await silentNodes()
+  return pods.map((pod) =>
+    isLate(pod) && silent.has(pod.spec.nodeName ?? '')
+      ? { ...pod, status: { ...pod.status, reason: 'NodeLost' } }
+      : pod,
+  )
+}
+
+const lateMs = 60_000
 
 /** Why a pod does not run yet. `isObstacle` is false while a node prepares it in the usual way. */
 export type Pending = ContainerWaiting & { isObstacle: boolean }

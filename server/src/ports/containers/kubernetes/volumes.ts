@@ -3,7 +3,7 @@ import { ContainerError, type ContainerSpec } from '../port.ts'
 import type { Api } from './api.ts'
 import { isStatus, nullIfMissing } from './faults.ts'
 import type { Claim, Entry } from './objects.ts'
-import { installLabel, kindLabel, ownLabels } from './record.ts'
+import { installLabel, kindLabel, objectName, ownLabels } from './record.ts'
 import { untilObjects } from './until.ts'
 
 export type VolumeSettings = {
@@ -25,16 +25,31 @@ export type Volumes = {
   list(): Promise<string[]>
   /** Throws `ContainerError` for a volume that is missing, foreign, or shared without ReadWriteMany. */
   requireMountable(mounts: ContainerSpec['mounts']): Promise<void>
+  /** Prepares a new run. */
+  nextStart(mounts: ContainerSpec['mounts']): Promise<NextStart>
   /**
-   * Prepares a new run. `number` is higher than that of every earlier run with the same volumes. `canMove`: every
-   * node can mount them, even while a lost one still has them.
+   * Notes whether a container whose record is removed may still run on a node that does not respond. The record of the
+   * next container does not know that.
    */
-  nextStart(mounts: ContainerSpec['mounts']): Promise<{ number: number; canMove: boolean }>
+  noteEnd(mounts: ContainerSpec['mounts'], end: 'unknown' | 'known'): Promise<void>
+}
+
+export type NextStart = {
+  /** Higher than that of every earlier run with the same volumes. */
+  number: number
+  /** Every node can mount the volumes, even while a lost one still has them. */
+  canMove: boolean
+  /** See `noteEnd`. */
+  mayStillRun: boolean
 }
 
 const labelsNote = 'roost.labels'
 /** The number of the last run that mounted the volume. */
 const startNote = 'roost.start-number'
+/** Present while the container of a removed record may still write to the volume. */
+const openNote = 'roost.may-still-run'
+/** The volume's name, which differs from the claim's if Kubernetes does not accept it. */
+const volumeNote = 'roost.volume'
 /** The label that a volume to be shared with other agents has; see `agents/lifecycle/spec.ts`. */
 const sharedLabel = { name: 'roost.platform', value: 'agent-shared' }
 /** A claim in deletion disappears after its last pod. */
@@ -59,9 +74,9 @@ export function createVolumes(deps: {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
       metadata: {
-        name,
+        name: objectName(name),
         labels: { ...ownLabels(install), [kindLabel]: 'volume' },
-        annotations: { [labelsNote]: JSON.stringify(labels) },
+        annotations: { [labelsNote]: JSON.stringify(labels), [volumeNote]: name },
       },
       spec: {
         accessModes: [accessMode],
@@ -72,7 +87,7 @@ export function createVolumes(deps: {
   }
 
   async function untilGone(name: string): Promise<void> {
-    const selection = { fieldSelector: `metadata.name=${name}` }
+    const selection = { fieldSelector: `metadata.name=${objectName(name)}` }
     const isGone = await untilObjects<Entry, true>(
       ...([api, kind, selection, { seconds: deletionSeconds, clock }] as const),
       (seen) =>
@@ -85,6 +100,30 @@ export function createVolumes(deps: {
       )
   }
 
+  const claimOf = (volume: string) => api.get<Claim>(kind, objectName(volume)).catch(nullIfMissing)
+
+  /** In the order of the mounted volumes. */
+  const claimsOf = (mounts: ContainerSpec['mounts']) =>
+    Promise.all(mounts.flatMap((mount) => (mount.type === 'volume' ? [claimOf(mount.volume)] : [])))
+
+  /** The claim of the volume that has the numbers of starts; null without one. */
+  async function numberedClaim(mounts: ContainerSpec['mounts']): Promise<Claim | null> {
+    const numbered = mounts.find((mount) => mount.type === 'volume' && !mount.readOnly)
+    const claim = numbered?.type === 'volume' ? await claimOf(numbered.volume) : null
+    return claim && isOwn(claim) ? claim : null
+  }
+
+  /** False if the claim has changed since it was read. */
+  async function isPatched(name: string, patch: unknown): Promise<boolean> {
+    return api.patch(kind, name, patch).then(
+      () => true,
+      (error: unknown) => {
+        if (isStatus(error, 409)) return false
+        throw error
+      },
+    )
+  }
+
   return {
     async create(name, labels) {
       for (;;) {
@@ -94,7 +133,7 @@ export function createVolumes(deps: {
         } catch (error) {
           if (!isStatus(error, 409)) throw error
         }
-        const existing = await api.get<Entry>(kind, name).catch(nullIfMissing)
+        const existing = await api.get<Entry>(kind, objectName(name)).catch(nullIfMissing)
         if (!existing) continue
         if (!isOwn(existing)) throw foreign(name)
         if (!existing.metadata.deletionTimestamp) return
@@ -103,11 +142,11 @@ export function createVolumes(deps: {
     },
 
     async remove(name, users) {
-      const existing = await api.get<Entry>(kind, name).catch(nullIfMissing)
+      const existing = await api.get<Entry>(kind, objectName(name)).catch(nullIfMissing)
       if (!existing || !isOwn(existing)) return
       if ((await users()).has(name))
         throw new ContainerError('volume_in_use', `a container mounts volume ${name}`)
-      await api.delete(kind, name, { uid: existing.metadata.uid }).catch((error: unknown) => {
+      await api.delete(kind, objectName(name), { uid: existing.metadata.uid }).catch((error: unknown) => {
         if (!isStatus(error, 404, 409)) throw error
       })
     },
@@ -116,45 +155,43 @@ export function createVolumes(deps: {
       const { items } = await api.list<Entry>(kind, own, { onlyMetadata: true })
       return items
         .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-        .map(({ metadata }) => metadata.name)
+        .map(({ metadata }) => metadata.annotations?.[volumeNote] ?? metadata.name)
     },
 
     async nextStart(mounts) {
-      const volumes = mounts.filter((mount) => mount.type === 'volume')
-      const numbered = volumes.find(({ readOnly }) => !readOnly)?.volume
       for (;;) {
-        const { items } = await api.list<Claim>(kind, own)
-        const claims = items.filter(({ metadata }) => volumes.some(({ volume }) => volume === metadata.name))
-        const canMove = claims.length === volumes.length && claims.every(isForMany)
+        const [claims, claim] = await Promise.all([claimsOf(mounts), numberedClaim(mounts)])
+        const canMove = claims.every((each) => each !== null && isForMany(each))
         // Higher than the number in a workspace that was restored from a backup.
         const seconds = Math.floor(clock.now().getTime() / 1000)
-        const claim = claims.find(({ metadata }) => metadata.name === numbered)
-        if (!claim) return { number: seconds, canMove }
-        const number = Math.max(Number(claim.metadata.annotations?.[startNote] ?? 0) + 1, seconds)
-        const { name, resourceVersion } = claim.metadata
+        if (!claim) return { number: seconds, canMove, mayStillRun: false }
+        const { name, resourceVersion, annotations } = claim.metadata
+        const number = Math.max(Number(annotations?.[startNote] ?? 0) + 1, seconds)
+        const mayStillRun = annotations?.[openNote] !== undefined
         const patch = { metadata: { resourceVersion, annotations: { [startNote]: String(number) } } }
-        const isTaken = await api.patch(kind, name, patch).then(
-          () => true,
-          (error: unknown) => {
-            if (isStatus(error, 409)) return false
-            throw error
-          },
-        )
-        if (isTaken) return { number, canMove }
+        if (await isPatched(name, patch)) return { number, canMove, mayStillRun }
+      }
+    },
+
+    async noteEnd(mounts, end) {
+      for (;;) {
+        const claim = await numberedClaim(mounts)
+        if (!claim) return
+        const { name, resourceVersion, annotations } = claim.metadata
+        const note = end === 'unknown' ? 'yes' : null
+        if ((annotations?.[openNote] ?? null) === note) return
+        if (await isPatched(name, { metadata: { resourceVersion, annotations: { [openNote]: note } } }))
+          return
       }
     },
 
     async requireMountable(mounts) {
       const volumes = mounts.filter((mount) => mount.type === 'volume')
-      if (volumes.length === 0) return
-      const { items } = await api.list<Claim>(kind, own)
-      const claims = new Map(items.map((claim) => [claim.metadata.name, claim]))
-      for (const { volume, readOnly } of volumes) {
-        const claim = claims.get(volume)
-        if (!claim) {
-          const other = await api.get<Entry>(kind, volume).catch(nullIfMissing)
-          throw other ? foreign(volume) : new ContainerError('engine_fault', `there is no volume ${volume}`)
-        }
+      const claims = await claimsOf(mounts)
+      for (const [index, { volume, readOnly }] of volumes.entries()) {
+        const claim = claims[index]
+        if (!claim) throw new ContainerError('engine_fault', `there is no volume ${volume}`)
+        if (!isOwn(claim)) throw foreign(volume)
         if (readOnly && !isForMany(claim))
           throw new ContainerError(
             'engine_fault',

@@ -8,6 +8,7 @@ export const testSettings: KubernetesSettings = {
   imagePullSecrets: [],
   cpuRequest: '10m',
   memoryRequest: '16Mi',
+  diskLimit: null,
   labels: {},
   annotations: {},
   storageClass: null,
@@ -17,5 +18,6 @@ export const testSettings: KubernetesSettings = {
   platformHost: '127.0.0.1',
   platformPods: null,
   probeImage: null,
+  closedNetworks: [],
   sshNodePorts: false,
 }
