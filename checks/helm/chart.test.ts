@@ -144,7 +144,7 @@ describe('the chart', { skip }, () => {
     // The settings of the cluster belong to an adapter that this version may lack.
     const hasAdapter = knownVariables.some((name) => name.startsWith('ROOST_KUBERNETES_'))
     const isAwaited = (name: string) => !hasAdapter && name.startsWith('ROOST_KUBERNETES_')
-    const bundled = /^(POSTGRES_(USER|PASSWORD|DB)|PGDATA|REDIS_PASSWORD)$/
+    const foreign = /^(POSTGRES_(USER|PASSWORD|DB)|PGDATA|REDIS_PASSWORD|NODE_EXTRA_CA_CERTS)$/
     const names = new Set<string>(
       containers().flatMap(({ container }) =>
         (container.env ?? []).map(({ name }: KubeObject & { name: string }) => name),
@@ -153,12 +153,12 @@ describe('the chart', { skip }, () => {
     assert.ok(names.size > 30)
     for (const name of names)
       assert.ok(
-        knownVariables.includes(name) || bundled.test(name) || isAwaited(name),
+        knownVariables.includes(name) || foreign.test(name) || isAwaited(name),
         `${name} is no setting`,
       )
   })
 
-  test('maps and tolerations have the form of the configuration', () => {
+  test('maps, lists and tolerations have the form of the configuration', () => {
     const settingOf = (name: string) => {
       const set = 'agents on nodes of their own with shared folders and a quota'
       const { env } = find(set, 'Deployment', 'roost-api').spec.template.spec.containers[0]
@@ -166,6 +166,8 @@ describe('the chart', { skip }, () => {
     }
     assert.equal(settingOf('NODE_SELECTOR'), 'role=agents')
     assert.equal(settingOf('TOLERATIONS'), 'agents:NoSchedule,team=a')
+    assert.equal(settingOf('CLOSED_NETWORKS'), '11.0.0.0/8,2600:1f00::/24')
+    assert.equal(settingOf('DISK_LIMIT'), '0')
     assert.equal(settingOf('POD_LABELS'), "team=o'brien")
     assert.equal(settingOf('POD_ANNOTATIONS'), 'note=a "quoted" text')
     assert.equal(
@@ -201,6 +203,40 @@ describe('the chart', { skip }, () => {
     const api = objects.find(({ kind, metadata: { name } }) => kind === 'Deployment' && name === 'roost-api')
     assert.deepEqual(partsOf(api ?? assert.fail()), { limit: '5g', claim: 'records', path: '/data/history' })
     assert.ok(!objects.some(({ metadata: { name } }) => name === 'roost-history'))
+  })
+
+  test('programs that connect to servers of the operator trust private certificate authorities', () => {
+    const withAuthorities = 'servers of the operator, with addresses as values'
+    const [migrations] = (rendered.get(withAuthorities) ?? []).filter(({ kind }) => kind === 'Job')
+    for (const object of [
+      find(withAuthorities, 'Deployment', 'roost-api'),
+      find(withAuthorities, 'Deployment', 'roost-scheduler'),
+      migrations ?? assert.fail('no job'),
+    ]) {
+      const { containers: programs, volumes } = object.spec.template.spec
+      const { env, volumeMounts } = programs[0]
+      const named = (list: { name: string }[], name: string) => list.find((each) => each.name === name)
+      assert.deepEqual(named(env, 'NODE_EXTRA_CA_CERTS'), {
+        ...{ name: 'NODE_EXTRA_CA_CERTS', value: '/etc/roost/ca.crt' },
+      })
+      assert.deepEqual(named(volumeMounts, 'authorities'), {
+        ...{ name: 'authorities', mountPath: '/etc/roost', readOnly: true },
+      })
+      assert.deepEqual(named(volumes, 'authorities'), {
+        name: 'authorities',
+        configMap: { name: 'authorities', items: [{ key: 'bundle.pem', path: 'ca.crt' }] },
+      })
+    }
+    const trial = rendered.get('a trial without settings') ?? []
+    assert.doesNotMatch(JSON.stringify(trial), /NODE_EXTRA_CA_CERTS|authorities/)
+  })
+
+  test('a deployment that waits for migrations has not failed', () => {
+    for (const name of ['roost-api', 'roost-scheduler']) {
+      const { progressDeadlineSeconds, template } = find('a trial without settings', 'Deployment', name).spec
+      const { periodSeconds, failureThreshold } = template.spec.containers[0].startupProbe
+      assert.ok(progressDeadlineSeconds > periodSeconds * failureThreshold, name)
+    }
   })
 
   test('every other variable can be set, and those with a secret only in a Secret', async () => {
@@ -300,7 +336,10 @@ describe('the chart', { skip }, () => {
         Object.keys(volume).find((key) => key !== 'name'),
       )
       for (const kind of kinds)
-        assert.ok(['emptyDir', 'secret', 'persistentVolumeClaim'].includes(kind), `${where}: ${kind}`)
+        assert.ok(
+          ['emptyDir', 'secret', 'configMap', 'persistentVolumeClaim'].includes(kind),
+          `${where}: ${kind}`,
+        )
       if (object.kind === 'Job') continue
       for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
         assert.ok(container[probe], `${where}: ${probe}`)

@@ -10,8 +10,11 @@ export const valueSets: Record<string, object> = {
   'a trial without settings': {},
   'servers of the operator, with addresses as values': {
     ...servers,
-    database: { url: 'postgres://roost:pw@db.example.com/roost' },
+    database: {
+      url: 'postgres://roost:pw@db.example.com/roost?sslmode=verify-full&sslrootcert=/etc/roost/ca.crt',
+    },
     redis: { url: 'rediss://:pw@cache.example.com:6379/0' },
+    caBundle: { configMap: 'authorities', key: 'bundle.pem' },
   },
   'servers and secrets of the operator, by name': {
     ...servers,
@@ -50,6 +53,8 @@ export const valueSets: Record<string, object> = {
       volumeSize: '5Gi',
       sshNodePorts: true,
       requests: { cpu: '50m', memory: '128Mi' },
+      diskLimit: '0',
+      closedNetworks: ['11.0.0.0/8', '2600:1f00::/24'],
       nodeSelector: { role: 'agents' },
       tolerations: [
         { key: 'agents', operator: 'Exists', effect: 'NoSchedule' },

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { access, chmod, chown, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { access, chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePort } from '../machine/free-port.ts'
@@ -31,23 +31,31 @@ export async function hasRedis(): Promise<boolean> {
   return hasProgram('redis-server')
 }
 
+export type PostgresOptions = {
+  keepsCommits?: boolean
+  isDurable?: boolean
+  tls?: { cert: string; key: string }
+}
+
 /**
  * Starts a new cluster with the superuser `postgres` and no password; the URL names the database `postgres`.
  * By default nothing is synced to disk. With `keepsCommits` commits survive a crash of the server, but not of the
- * machine. With `isDurable` they survive both, which is PostgreSQL's default.
+ * machine. With `isDurable` they survive both, which is PostgreSQL's default. With `tls` (PEM) the server refuses
+ * connections without TLS.
  */
 export async function startPostgres(
   bin: string,
   parent: string,
-  { keepsCommits = false, isDurable = false }: { keepsCommits?: boolean; isDurable?: boolean } = {},
+  { keepsCommits = false, isDurable = false, tls }: PostgresOptions = {},
 ): Promise<RestartableService> {
   const folder = await makeFolder(parent, 'postgres-')
   // PostgreSQL refuses to run as root; its package created a user for it.
   const isRoot = process.getuid?.() === 0
-  if (isRoot) {
+  const giveToServer = async (path: string) => {
     const id = async (flag: string) => Number((await run('id', [flag, 'postgres'])).stdout)
-    await chown(folder, await id('-u'), await id('-g'))
+    if (isRoot) await chown(path, await id('-u'), await id('-g'))
   }
+  await giveToServer(folder)
   const asPostgres = async (program: string, args: string[]) => {
     const command = [join(bin, program), ...args]
     // The output goes to a file, because the server would inherit a pipe and keep it open.
@@ -72,9 +80,20 @@ export async function startPostgres(
     'UTF8',
     '--locale=C.UTF-8',
   ])
+  const files = tls
+    ? {
+        'server.crt': tls.cert,
+        'server.key': tls.key,
+        'pg_hba.conf': 'hostssl all all 127.0.0.1/32 trust\n',
+      }
+    : {}
+  for (const [name, content] of Object.entries(files)) {
+    await writeFile(join(data, name), content, { mode: 0o600 })
+    await giveToServer(join(data, name))
+  }
   const port = await freePort()
   const settings = [
-    `-p ${port} -k '' -c listen_addresses=127.0.0.1 -c max_connections=300`,
+    `-p ${port} -k '' -c listen_addresses=127.0.0.1 -c max_connections=300${tls ? ' -c ssl=on' : ''}`,
     isDurable
       ? ''
       : `-c fsync=off -c full_page_writes=off -c synchronous_commit=${keepsCommits ? 'on' : 'off'}`,

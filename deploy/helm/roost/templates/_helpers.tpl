@@ -122,6 +122,27 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{- /* `roost.caVariable`, `roost.caMount` and `roost.caVolume` need each other. */ -}}
+{{- define "roost.caVariable" -}}
+{{- if .Values.caBundle.configMap }}
+- { name: NODE_EXTRA_CA_CERTS, value: /etc/roost/ca.crt }
+{{- end }}
+{{- end }}
+
+{{- define "roost.caMount" -}}
+{{- if .Values.caBundle.configMap }}
+- { name: authorities, mountPath: /etc/roost, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- define "roost.caVolume" -}}
+{{- with .Values.caBundle }}
+{{- if .configMap }}
+- { name: authorities, configMap: { name: {{ .configMap }}, items: [{ key: {{ .key }}, path: ca.crt }] } }
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{- define "roost.logLevel" -}}
 {{- with .Values.settings.ROOST_LOG_LEVEL }}
 - name: ROOST_LOG_LEVEL
