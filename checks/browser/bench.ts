@@ -80,11 +80,11 @@ export async function openBench({
       })
       await page.setViewportSize({ width, height: heightFor(width) })
       await page.emulateMedia({ colorScheme: theme })
-      if (token) await page.addInitScript((value) => localStorage.setItem('roost.token', value), token)
+      if (token) await presetStorage(page, 'roost.token', token)
       // bench/ measures the speed of pages; here a busy machine is not an error.
       page.setDefaultTimeout(patienceMs)
       // The longest message duration: a busy machine may be slow to reach Undo.
-      await page.addInitScript(() => localStorage.setItem('roost.messages', 'longest'))
+      await presetStorage(page, 'roost.messages', 'longest')
       const tab: Tab = {
         page,
         context: {
@@ -132,6 +132,16 @@ function watch({ page, faults, requests, failures }: Tab, origin: string): void 
     if (response.status() < 400) return
     failures.push(`${response.request().method()} ${response.url()} ${response.status()}`)
   })
+}
+
+/** Sets an item before any script of a page runs. Documents without an origin, such as the first empty one, have none. */
+export async function presetStorage(page: Page, key: string, value: string): Promise<void> {
+  await page.addInitScript(
+    (item) => {
+      if (origin !== 'null') localStorage.setItem(item.key, item.value)
+    },
+    { key, value },
+  )
 }
 
 export async function signIn({ page }: Pick<Tab, 'page'>): Promise<void> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
-import { assertAccessible, lookAt, type Theme, themes, widths } from './bench.ts'
+import { assertAccessible, lookAt, presetStorage, type Theme, themes, widths } from './bench.ts'
 import { createContextPool } from './contexts.ts'
 import { focusOn } from './focus.ts'
 import { openGallery } from './gallery.ts'
@@ -389,7 +389,7 @@ async function open(
   })
   await page.setViewportSize({ width, height: width < 600 ? 740 : 860 })
   page.setDefaultTimeout(120_000)
-  await page.addInitScript(() => localStorage.setItem('roost.messages', 'longest'))
+  await presetStorage(page, 'roost.messages', 'longest')
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
   page.on('console', (message) => {

@@ -74,6 +74,8 @@ describe('sharing', () => {
     await page.getByLabel('Share with').fill('ANN@example.com')
     await page.getByLabel('Share with').press('Enter')
     await people(page).getByText(ann).waitFor()
+    // The list may know of it before the form does.
+    await page.getByText(`Shared with ${ann}.`).first().waitFor()
     await page.getByLabel('Share with').fill(ann)
     await page.getByLabel('Share with').press('Enter')
     await page

@@ -14,6 +14,7 @@ import { after, before, describe, test } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { freePort } from '../../cli/src/machine/free-port.ts'
 import { type Example, openShell, outputProblem, type Shell, shellExamples } from '../shell-pages.ts'
+import { presetStorage } from './bench.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const docs = join(root, 'docs')
@@ -161,7 +162,7 @@ describe('the tutorial, hardening and uninstalling', {
     })
     const page = await context.newPage()
     page.setDefaultTimeout(120_000)
-    await page.addInitScript((value) => localStorage.setItem('roost.token', value), token)
+    await presetStorage(page, 'roost.token', token)
     await page.goto(`http://localhost:${port}${path}`)
     await screen.ready(page)
     if (process.env.ROOST_WRITE_PICTURES) {

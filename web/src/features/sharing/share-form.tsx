@@ -18,6 +18,7 @@ export function ShareForm({ name }: { name: string }) {
   const { api, queries } = useApp()
   const form = useZodForm(ShareBody, { defaultValues: { email: '', access: 'write' }, mode: 'onSubmit' })
   async function share({ email, access }: z.output<typeof ShareBody>): Promise<void> {
+    const typed = form.getValues('email')
     try {
       await api.call(shareAgent, { params: { name }, body: { email, access } })
     } catch (error) {
@@ -25,7 +26,8 @@ export function ShareForm({ name }: { name: string }) {
       form.setError('email', { message: describeFault(error).sentence }, { shouldFocus: true })
       return
     }
-    form.reset()
+    // A slow answer must not delete the next address.
+    if (form.getValues('email') === typed) form.reset()
     toast({ title: `Shared with ${email}.`, tone: 'success' })
     await Promise.all([
       queries.invalidateQueries({ queryKey: accessKey(name) }),
