@@ -18,7 +18,7 @@ const inFlight = 6
 const creations = 4
 const seed = 19
 /** Agents whose slots are all filled at the end. */
-const filledAgents = 3
+const filledAgents = 2
 const answerLimitMs = 10 * 60_000
 
 describe('sixty agents on three nodes', () => {
