@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { checkAudit } from './checkup/audit.ts'
+import { isInContainer } from './checkup/container.ts'
 import { checkData } from './checkup/data.ts'
 import { checkDiskQuotas } from './checkup/disk.ts'
 import { checkEgress } from './checkup/egress.ts'
@@ -61,7 +62,7 @@ export const doctor: Command = {
       return report(findings)
     }
     const findings = [
-      ...(await checkMachine(env.ROOST_DATA_DIR)),
+      ...(isInContainer(env) ? [] : await checkMachine(env.ROOST_DATA_DIR)),
       ...(await checkEngine(env)),
       ...(await checkData(env)),
       await checkMail(env),

@@ -1,4 +1,5 @@
 import { type AuditVerification, verifyInternalAuditLog } from '@roost/contracts/foundation/audit'
+import { seeLog } from './container.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 import { failureText, openInternalClient } from './internal.ts'
 import type { PlatformState } from './platform-state.ts'
@@ -19,11 +20,7 @@ export async function fetchAudit(env: NodeJS.ProcessEnv): Promise<Finding> {
     const signal = AbortSignal.timeout(timeoutMs)
     return findingOf(await (await openInternalClient(env)).call(verifyInternalAuditLog, { signal }))
   } catch (error) {
-    return warn(
-      about,
-      `could not be checked: ${failureText(env, error)}`,
-      'see logs/api.log in the data folder',
-    )
+    return warn(about, `could not be checked: ${failureText(env, error)}`, seeLog())
   }
 }
 

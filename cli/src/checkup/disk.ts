@@ -1,4 +1,5 @@
 import { type DiskReport, getInternalDisk } from '@roost/contracts/agents/disk'
+import { seeLog } from './container.ts'
 import { type Finding, ok, warn } from './finding.ts'
 import { failureText, openInternalClient } from './internal.ts'
 import type { PlatformState } from './platform-state.ts'
@@ -17,11 +18,7 @@ export async function fetchDiskReport(env: NodeJS.ProcessEnv): Promise<Finding> 
     const signal = AbortSignal.timeout(timeoutMs)
     return diskFinding(await (await openInternalClient(env)).call(getInternalDisk, { signal }))
   } catch (error) {
-    return warn(
-      about,
-      `could not be checked: ${failureText(env, error)}`,
-      'see logs/api.log in the data folder',
-    )
+    return warn(about, `could not be checked: ${failureText(env, error)}`, seeLog())
   }
 }
 

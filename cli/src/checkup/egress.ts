@@ -1,4 +1,5 @@
 import { type EgressAuthority, getInternalEgressAuthority } from '@roost/contracts/agents/egress'
+import { seeLog } from './container.ts'
 import { type Finding, ok, warn } from './finding.ts'
 import { failureText, openInternalClient } from './internal.ts'
 import type { PlatformState } from './platform-state.ts'
@@ -18,11 +19,7 @@ export async function fetchAuthority(env: NodeJS.ProcessEnv, now: Date): Promise
     const signal = AbortSignal.timeout(timeoutMs)
     return findingOf(await (await openInternalClient(env)).call(getInternalEgressAuthority, { signal }), now)
   } catch (error) {
-    return warn(
-      about,
-      `could not be checked: ${failureText(env, error)}`,
-      'see logs/api.log in the data folder',
-    )
+    return warn(about, `could not be checked: ${failureText(env, error)}`, seeLog())
   }
 }
 

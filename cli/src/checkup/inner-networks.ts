@@ -1,4 +1,5 @@
 import { getInternalInnerNetworks, type InnerNetworks } from '@roost/contracts/agents/inner-networks'
+import { seeLog } from './container.ts'
 import { type Finding, ok, warn } from './finding.ts'
 import { failureText, openInternalClient } from './internal.ts'
 import type { PlatformState } from './platform-state.ts'
@@ -19,11 +20,7 @@ export async function fetchInnerNetworks(env: NodeJS.ProcessEnv): Promise<Findin
       await (await openInternalClient(env)).call(getInternalInnerNetworks, { signal }),
     )
   } catch (error) {
-    return warn(
-      about,
-      `could not be checked: ${failureText(env, error)}`,
-      'see logs/api.log in the data folder',
-    )
+    return warn(about, `could not be checked: ${failureText(env, error)}`, seeLog())
   }
 }
 

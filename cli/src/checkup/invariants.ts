@@ -5,9 +5,10 @@ import {
   type InvariantsReport,
   invariantRules,
 } from '@roost/contracts/operations/invariants'
+import { seeLog } from './container.ts'
 import { type Finding, fail, ok } from './finding.ts'
 import { internalUrlOf, openInternalClient, UnreadableKey } from './internal.ts'
-import { adviceForUnresponsive, type PlatformState } from './platform-state.ts'
+import { type PlatformState, unresponsiveFinding } from './platform-state.ts'
 
 /** The platform reads a second time when it finds a violation. */
 const timeoutMs = 60_000
@@ -34,13 +35,10 @@ const nothing = 'Nothing was read.'
 
 /** Returns null for a platform to ask, including one that `roost up` did not start. */
 function unavailableFinding(platform: PlatformState): Finding | null {
-  const about = 'platform'
   if (platform.state === 'starting') {
-    return fail(about, `starting (process ${platform.running.pid})`, 'try again in a moment')
+    return fail('platform', `starting (process ${platform.running.pid})`, 'try again in a moment')
   }
-  if (platform.state !== 'unresponsive') return null
-  const message = `running (process ${platform.running.pid}) but does not answer at ${platform.url}: ${platform.reason}`
-  return fail(about, message, adviceForUnresponsive(platform.apiPid))
+  return platform.state === 'unresponsive' ? unresponsiveFinding(platform) : null
 }
 
 export function summaryOf({ read, checked_at }: InvariantsReport): string {
@@ -84,7 +82,7 @@ function failedRequest(url: string, error: unknown): Finding {
     return fail(about, error.message, 'name the installation with --data-dir, or set ROOST_INTERNAL_SECRET')
   }
   if (error instanceof ApiError) {
-    return fail(about, `at ${url} answered: ${error.message}`, 'see logs/api.log in the data folder')
+    return fail(about, `at ${url} answered: ${error.message}`, seeLog())
   }
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const reason = cause instanceof Error ? cause.message : String(cause)

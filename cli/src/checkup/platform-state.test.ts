@@ -29,7 +29,7 @@ async function installation(t: TestContext, reply: { status: number; body: objec
     await lock.release()
     await rm(dataDir, { recursive: true, force: true })
   })
-  return { env: { ROOST_DATA_DIR: dataDir, ROOST_INTERNAL_PORT: String(port) }, lock }
+  return { port, env: { ROOST_DATA_DIR: dataDir, ROOST_INTERNAL_PORT: String(port) }, lock }
 }
 
 test('distinguishes a stopped, a starting and a responding platform', async (t) => {
@@ -83,4 +83,17 @@ test('an unhealthy platform is a failure with its own detail', async (t) => {
     [platform?.state, platform?.message],
     ['fail', 'answers 503: The database cannot be reached.'],
   )
+})
+
+test('in a container, only the program of the container is checked', async (t) => {
+  const { port, env } = await installation(t, { status: 200, body: {} })
+  const container = { ...env, ROOST_INSTALL_SOURCE: 'chart', ROOST_HOST: '0.0.0.0', ROOST_PORT: String(port) }
+  const healthy = await checkPlatform(container, await readPlatformState(container))
+  const shown = healthy.map(({ state, about, message }) => [state, about, message])
+  assert.deepEqual(shown, [['ok', 'platform', `healthy at http://127.0.0.1:${port}`]])
+
+  const closed = { ...container, ROOST_PORT: String(await freePort()) }
+  const [silent, ...others] = await checkPlatform(closed, await readPlatformState(closed))
+  assert.deepEqual([silent?.state, others], ['fail', []])
+  assert.match(silent?.message ?? '', /^does not answer at /)
 })

@@ -1,13 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { get } from '../machine/engine-client.ts'
 import { type RunningInfo, readRunning } from '../machine/lock.ts'
+import { publicListener } from '../platform/environment.ts'
+import { isInContainer, seeLog } from './container.ts'
+import { type Finding, fail } from './finding.ts'
 
-/** The platform of an installation: not running, starting, unresponsive or responding. */
+/**
+ * The platform of an installation: not running, starting, unresponsive or responding. `running` is null in a container,
+ * where `roost up` does not run.
+ */
 export type PlatformState =
   | { state: 'down' }
   | { state: 'starting'; running: RunningInfo }
-  | { state: 'unresponsive'; running: RunningInfo; url: string; reason: string; apiPid: string | null }
-  | { state: 'responding'; running: RunningInfo; url: string; status: number; health: Health }
+  | { state: 'unresponsive'; running: RunningInfo | null; url: string; reason: string; apiPid: string | null }
+  | { state: 'responding'; running: RunningInfo | null; url: string; status: number; health: Health }
 
 /** The platform's health response; only printed. */
 export type Health = {
@@ -19,10 +25,24 @@ export type Health = {
 
 /** Reads the state once for all checks, so that an unresponsive platform costs one timeout. */
 export async function readPlatformState(env: NodeJS.ProcessEnv, timeoutMs = 5_000): Promise<PlatformState> {
+  if (isInContainer(env)) {
+    const { host, port } = publicListener(env)
+    return ask({ host, port, url: `http://${host}:${port}`, running: null, timeoutMs })
+  }
   const running = env.ROOST_DATA_DIR ? await readRunning(env.ROOST_DATA_DIR) : null
   if (!running) return { state: 'down' }
   const { url, host, port } = running
-  if (!url) return { state: 'starting', running }
+  return url ? ask({ host, port, url, running, timeoutMs }) : { state: 'starting', running }
+}
+
+async function ask(to: {
+  host: string
+  port: number
+  url: string
+  running: RunningInfo | null
+  timeoutMs: number
+}): Promise<PlatformState> {
+  const { host, port, url, running, timeoutMs } = to
   try {
     const { status, body } = await get({ host, port }, '/health', timeoutMs)
     return { state: 'responding', running, url, status, health: JSON.parse(body) as Health }
@@ -33,15 +53,18 @@ export async function readPlatformState(env: NodeJS.ProcessEnv, timeoutMs = 5_00
       running,
       url,
       reason,
-      apiPid: await childOf(running.pid, 'server/src/start/api.ts'),
+      apiPid: running && (await childOf(running.pid, 'server/src/start/api.ts')),
     }
   }
 }
 
-/** What to do about an unresponsive platform. */
-export function adviceForUnresponsive(apiPid: string | null): string {
+/** Reports an unresponsive platform, and what to do about it. */
+export function unresponsiveFinding(platform: Extract<PlatformState, { state: 'unresponsive' }>): Finding {
+  const { running, url, reason, apiPid } = platform
+  const silence = `does not answer at ${url}: ${reason}`
+  if (!running) return fail('platform', silence, `run this in a container of the API; ${seeLog()}`)
   const restart = apiPid ? `; \`kill -9 ${apiPid}\` restarts its API without losing a run` : ''
-  return `see logs/api.log in the data folder${restart}`
+  return fail('platform', `running (process ${running.pid}) but ${silence}`, `${seeLog()}${restart}`)
 }
 
 /** Returns the id of the child process that runs this file, or null. */

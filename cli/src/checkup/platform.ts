@@ -1,12 +1,15 @@
 import { createServer } from 'node:net'
 import { publicListener } from '../platform/environment.ts'
+import { isInContainer, seeLog } from './container.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
-import { adviceForUnresponsive, childOf, type PlatformState } from './platform-state.ts'
+import { childOf, type PlatformState, unresponsiveFinding } from './platform-state.ts'
 
-/** Checks the processes of this installation and the ports that they use. */
+/** Checks the processes of this installation and the ports that they use. In a container, only its own program. */
 export async function checkPlatform(env: NodeJS.ProcessEnv, platform: PlatformState): Promise<Finding[]> {
+  if (isInContainer(env)) return checkProcesses(platform)
+  const running = platform.state === 'down' ? null : platform.running
   const ports = [
-    { name: 'public port', ...(platform.state === 'down' ? publicListener(env) : platform.running) },
+    { name: 'public port', ...(running ?? publicListener(env)) },
     { name: 'internal port', host: '127.0.0.1', port: Number(env.ROOST_INTERNAL_PORT ?? 8001) },
   ]
   const findings: Finding[] = []
@@ -27,12 +30,13 @@ async function checkProcesses(platform: PlatformState): Promise<Finding[]> {
     case 'starting':
       return [warn(about, `starting (process ${platform.running.pid})`, 'try again in a moment')]
     case 'unresponsive': {
-      const { running, url, reason, apiPid } = platform
-      const message = `running (process ${running.pid}) but does not answer at ${url}: ${reason}`
-      return [fail(about, message, adviceForUnresponsive(apiPid)), await checkScheduler(running)]
+      const { running } = platform
+      return [unresponsiveFinding(platform), ...(running ? [await checkScheduler(running)] : [])]
     }
-    case 'responding':
-      return [checkHealth(platform), await checkScheduler(platform.running)]
+    case 'responding': {
+      const { running } = platform
+      return [checkHealth(platform), ...(running ? [await checkScheduler(running)] : [])]
+    }
   }
 }
 
@@ -71,12 +75,12 @@ function checkHealth({ url, status, health }: Extract<PlatformState, { state: 'r
   const about = 'platform'
   if (status !== 200) {
     const message = `answers ${status}: ${health.detail ?? 'unhealthy'}`
-    return fail(about, message, 'see logs/api.log in the data folder')
+    return fail(about, message, seeLog())
   }
   const { migrations, problems = [] } = health
   if (problems.length > 0) {
     const message = problems.map(({ store, reason }) => `cannot write to ${store}: ${reason}`).join(' ')
-    return fail(about, message, 'free disk space, or see logs/api.log in the data folder')
+    return fail(about, message, `free disk space, or ${seeLog()}`)
   }
   const applied = migrations ? `, ${migrations.applied} of ${migrations.expected} migrations applied` : ''
   return ok(about, `healthy at ${url}${applied}`)
