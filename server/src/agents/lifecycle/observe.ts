@@ -130,7 +130,15 @@ export function createObserve(deps: ObserveDeps): Observe {
             agent.id,
             { ...when, status: ['stopped'], ...newsGuard(current, { at: end.at, strictly: true }, now) },
             patch,
-          ))
+          )) ||
+          // A container that the engine restarts only now and then, and that ends before it is seen to run.
+          (end.from === 'event' &&
+            current.waiting?.state === 'pending' &&
+            (await store.move(
+              agent.id,
+              { ...when, status: ['exited'], ...newsGuard(current, { at: end.at, strictly: true }, now) },
+              { ...patch, waiting: null },
+            )))
         if (!recorded) return { recorded: false, held: false }
         await appendExit(tx, agent, end, held)
         agentRecords.changed(tx, agent.id)

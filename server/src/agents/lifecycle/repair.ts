@@ -43,6 +43,8 @@ const patienceMs = 15_000
 const pendingLimitMs = 60_000
 /** Between two starts of a waiting container by this process. Each may hold the agent's lock for a minute. */
 const startAgainMs = 10 * 60_000
+/** After an attempt during another operation of the agent. */
+const busyRetryMs = 60_000
 /** The engine restarts crashed containers within seconds; the platform intervenes only later. */
 export const restartGraceMs = 10_000
 
@@ -73,7 +75,8 @@ export function createRepair(deps: RepairDeps): Repair {
     )
     await patiently('former workspaces', couldNotClear, deps.clearFormer)
     // Last, and only a few in each pass, because each may take all the patience.
-    await forEach(overdue.slice(0, concurrency), signal, (agent) =>
+    const longestAgo = overdue.toSorted((a, b) => lastStartOf(a.id) - lastStartOf(b.id))
+    await forEach(longestAgo.slice(0, concurrency), signal, (agent) =>
       patiently(agent.id, couldNotReconcile(agent), () => startAgain(agent)),
     )
     await reportUnknown(states, agents)
@@ -146,20 +149,20 @@ export function createRepair(deps: RepairDeps): Repair {
   }
 
   function isOverdue(agentId: string, { state, since }: Waiting): boolean {
-    const lastAt = startedAgain.get(agentId) ?? Number.NEGATIVE_INFINITY
-    const dueAt = Math.max(Date.parse(since) + pendingLimitMs, lastAt + startAgainMs)
+    const dueAt = Math.max(Date.parse(since) + pendingLimitMs, lastStartOf(agentId) + startAgainMs)
     return state === 'pending' && dueAt <= clock.now().getTime()
   }
 
   /** Like a start by the owner: applies changed settings, in a new container if necessary. It usually waits again. */
   async function startAgain({ id }: Agent): Promise<void> {
-    const before = startedAgain.get(id)
-    startedAgain.set(id, clock.now().getTime())
-    if ((await operations.reconcile(id)) !== null) return
+    const now = clock.now().getTime()
+    startedAgain.set(id, now)
     // Another operation is running, perhaps one that does not start it.
-    if (before === undefined) startedAgain.delete(id)
-    else startedAgain.set(id, before)
+    if ((await operations.reconcile(id)) === null) startedAgain.set(id, now - startAgainMs + busyRetryMs)
   }
+
+  /** 0 for an agent that this process has not started again. */
+  const lastStartOf = (agentId: string) => startedAgain.get(agentId) ?? 0
 
   /** Stops containers of an agent that another engine took over. Their program would compete for the link. */
   async function stopMoved({ id: agentId, name, engine_id }: Agent, own: ContainerState[]): Promise<void> {

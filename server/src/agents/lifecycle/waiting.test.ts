@@ -5,6 +5,7 @@ import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { agentStore } from '../records/index.ts'
 import { type AgentsWorld, openAgents, until } from '../test/world.ts'
+import { createObserve } from './observe.ts'
 import { createOperations } from './operations.ts'
 import { createRepair, type RepairDeps } from './repair.ts'
 
@@ -146,9 +147,9 @@ test('an agent that waits for long is started again with its present settings, n
   assert.equal(again.waiting?.state, 'pending')
   assert.deepEqual(await t.states(), [[again.container_id, 'pending']])
   assert.equal(await passAfter(120), 1)
-  // Another operation on the agent does not use up the attempt.
+  // After an attempt during another operation of the agent, the next one follows in a minute.
   await world.area.lifecycle.lock.run(agent.id, async () => assert.equal(await passAfter(480), 1))
-  assert.equal(await passAfter(0), 2)
+  assert.equal(await passAfter(60), 2)
   assert.deepEqual(await t.states(), [[again.container_id, 'pending']])
   assert.deepEqual(await world.eventTypes(), ['agent.created', 'agent.settings_changed'])
   assert.deepEqual((await world.row('helper')).recent_exits, [])
@@ -156,6 +157,38 @@ test('an agent that waits for long is started again with its present settings, n
   world.engine.delayStarts(null)
   await until(async () => (await world.row('helper')).status === 'running', 'it runs')
   assert.equal((await world.eventTypes()).filter((type) => type === 'agent.started').length, 1)
+})
+
+test('ends of a container that is never seen to run are counted once each, and hold it', async () => {
+  await using t = await openWorld()
+  const { world } = t
+  const { agent } = await t.create()
+  const { alerts } = createTestAlerts()
+  const observe = createObserve({
+    ...{ db: world.db, clock: world.clock, agentRecords: world.area.agentRecords },
+    ...{ events: world.events, alerts },
+  })
+  const end = (from: 'event' | 'list') => ({
+    ...{ at: world.clock.now().toISOString(), from, exitCode: 126, oomKilled: false },
+  })
+  const waiting = {
+    state: 'pending' as const,
+    reason: 'back-off',
+    since: world.clock.now().toISOString(),
+    canMove: false,
+  }
+  await world.clock.advance(1)
+  assert.deepEqual(await observe.exited(agent, end('event')), { recorded: true, held: false })
+  for (const number of [2, 3, 4, 5]) {
+    await observe.waiting(await world.row('helper'), waiting)
+    await world.clock.advance(20)
+    assert.equal((await observe.exited(agent, end('list'))).recorded, false, 'a list repeats an old end')
+    const held = number === 5
+    assert.deepEqual(await observe.exited(agent, end('event')), { recorded: true, held })
+    assert.equal((await observe.exited(agent, end('event'))).recorded, false, 'the same end again')
+    assert.equal((await world.row('helper')).waiting, null)
+  }
+  assert.equal((await world.row('helper')).held, true)
 })
 
 for (const by of ['the event', 'the repair'] as const) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../kit/clock.ts'
-import type { EngineInfo, OciRuntimes } from '../port.ts'
+import { ContainerError, type EngineInfo, type OciRuntimes } from '../port.ts'
 import type { Api } from './api.ts'
 import { isStatus } from './faults.ts'
 import { type Entry, type Node, quantity } from './objects.ts'
@@ -20,7 +20,7 @@ const silentFreshMs = 10_000
 const unknownResources = { cpus: 4096, memoryBytes: 2 ** 50 }
 
 export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
-  let silent: { names: ReadonlySet<string>; at: number } | null = null
+  let silent: { names: Promise<ReadonlySet<string>>; at: number } | null = null
   let known: { id: string; resources: typeof unknownResources; listed: string[]; at: number } | null = null
 
   async function refresh(signal?: AbortSignal) {
@@ -38,20 +38,22 @@ export function createCluster(api: Api, clock: Pick<Clock, 'now'>): Cluster {
     }
   }
 
+  async function listSilent(): Promise<ReadonlySet<string>> {
+    const nodes = await allowed(api.list<Node>('nodes', {}))
+    return new Set(nodes?.items.filter(isSilent).map(({ metadata }) => metadata.name))
+  }
+
   return {
     async info(signal) {
       const { gitVersion } = await api.version(signal)
       if (!known || clock.now().getTime() - known.at > freshMs) known = await refresh(signal)
       return { id: known.id, name: 'Kubernetes', version: gitVersion, ...known.resources }
     },
-    async silentNodes() {
+    silentNodes() {
       const now = clock.now().getTime()
       if (!silent || now - silent.at > silentFreshMs) {
-        const nodes = await allowed(api.list<Node>('nodes', {}))
-        silent = {
-          names: new Set(nodes?.items.filter(isSilent).map(({ metadata }) => metadata.name)),
-          at: now,
-        }
+        const before = silent?.names
+        silent = { names: listSilent().catch((error: unknown) => keep(error, before)), at: now }
       }
       return silent.names
     },
@@ -65,6 +67,15 @@ async function allowed<T>(answer: Promise<T>): Promise<T | null> {
     if (isStatus(error, 403, 404)) return null
     throw error
   })
+}
+
+/** Containers must not depend on a list of nodes that is slow or refused now. */
+function keep(
+  error: unknown,
+  before: Promise<ReadonlySet<string>> | undefined,
+): Promise<ReadonlySet<string>> {
+  if (error instanceof ContainerError) return before ?? Promise.resolve(new Set<string>())
+  throw error
 }
 
 /** The control plane sets this when a node has not reported for about 40 seconds. */

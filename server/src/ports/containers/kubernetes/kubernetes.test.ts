@@ -405,13 +405,13 @@ test('a container that had not started when its node failed is lost too, and can
 })
 
 test('a container waits for a node that responds, or that the platform may not see', async () => {
-  const nodes = { responds: { ...silent, status: 'False' }, forbidden: silent }
+  const nodes = { responds: { ...silent, status: 'False' }, forbidden: silent, overloaded: silent }
   for (const [title, ready] of Object.entries(nodes)) {
     const t = await world()
     t.server.put('nodes', { metadata: { name: 'n1' }, status: { conditions: [ready] } })
     t.server.intercept(({ path }, response) => {
-      if (title !== 'forbidden' || !path.startsWith('/api/v1/nodes')) return false
-      response.writeHead(403).end(JSON.stringify({ message: 'forbidden' }))
+      if (title === 'responds' || !path.startsWith('/api/v1/nodes')) return false
+      response.writeHead(title === 'forbidden' ? 403 : 500).end(JSON.stringify({ message: title }))
       return true
     })
     const { id } = await t.containers.create(specOf('image', 'stay'))

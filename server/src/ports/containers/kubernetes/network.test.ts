@@ -276,6 +276,15 @@ test('a name of API pods that none answers for yet does not delay the policies',
   assert.doesNotMatch(openPolicy(t), /10\.9\.0\.0/)
 })
 
+test('policies permit the other processes if one further host has no address', async () => {
+  const lookup = async (host: string) => (host === 'removed.example' ? [] : ['10.1.2.3'])
+  const t = await world({}, { free: 0, denied: 3 }, lookup)
+  await t.containers.filterNetwork({ ...rules, platformHosts: [{ host: 'removed.example', port: 8001 }] })
+  assert.match(openPolicy(t), /10\.1\.2\.3\/32/)
+  await until(async () => t.containers.closing.can)
+  assert.equal(t.containers.networkFilter.problem, null)
+})
+
 test('closed containers asked for before the rules are known do not write policies without the platform', async () => {
   const t = await world({}, { free: 0, denied: 3 })
   await assert.rejects(t.containers.ensureClosedNetwork(), hasFault('engine_fault'))

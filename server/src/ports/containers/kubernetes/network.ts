@@ -82,8 +82,8 @@ export function createNetwork(deps: NetworkDeps): Network {
   }
 
   /**
-   * `unresolved`: a host whose missing addresses would cut agents off. Names of API pods resolve only once one is ready,
-   * but the policies select those pods too.
+   * `unresolved`: a host without whose addresses agents may reach no process of the platform. Names of API pods resolve
+   * only once one is ready, but the policies select those pods too. A single further host may be one that was removed.
    */
   async function peers({ platformPorts, platformHosts }: FilterRules) {
     const { platformPods } = settings
@@ -101,10 +101,11 @@ export function createNetwork(deps: NetworkDeps): Network {
         }),
       ),
     )
-    const missing = all.find(
-      ({ host }, at) => platform[at]?.addresses.length === 0 && (pods === null || host === own),
-    )
-    return { platform, unresolved: missing?.host ?? null }
+    const isMissing = (_: unknown, at: number) => platform[at]?.addresses.length === 0
+    const isCutOff =
+      all.some(({ host }, at) => host === own && isMissing(host, at)) ||
+      (pods === null && all.length > 0 && all.every(isMissing))
+    return { platform, unresolved: isCutOff ? own : null }
   }
 
   async function put(policy: Policy): Promise<void> {
@@ -156,9 +157,10 @@ export function createNetwork(deps: NetworkDeps): Network {
         }
         const content = JSON.stringify(policies)
         const now = clock.now().getTime()
-        if (applied?.content === content && now - applied.at < renewMs) return
-        for (const policy of policies) await put(policy)
-        applied = { content, at: now }
+        if (applied?.content !== content || now - applied.at >= renewMs) {
+          for (const policy of policies) await put(policy)
+          applied = { content, at: now }
+        }
         problem = null
       } catch (error) {
         if (!(error instanceof ContainerError)) throw error

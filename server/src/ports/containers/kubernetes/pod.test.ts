@@ -265,6 +265,14 @@ test('a turn cannot make the preparation copy again, or empty another volume', (
     assert.deepEqual(readdirSync(linked), ['.roost-fill'])
     assert.equal(readFileSync(join(secret, 'key'), 'utf8'), 'of another user')
 
+    const [unreadable, fresh] = [join(folder, 'no image'), join(folder, 'fresh')]
+    mkdirSync(fresh)
+    mkdirSync(unreadable)
+    // Stands for a storage that refuses owners.
+    const broken = command.map((text) => text.replace('cp -a "$3/." "$copy/"', 'false'))
+    assert.throws(() => execFileSync(shell, [...broken, 'fill', fresh, unreadable], { stdio: 'pipe' }))
+    assert.deepEqual(readdirSync(fresh), [], 'the next attempt finds it empty')
+
     // Only root can give the folder to somebody else.
     if (process.getuid?.() !== 0) return
     mkdirSync(join(workspace, '.roost-fill'))

@@ -83,7 +83,7 @@ while [ $# -gt 0 ]; do
       if [ -d "$3" ] && { [ "$isOpen" ] || [ -z "$(ls -A "$2" | grep -vx lost+found)" ]; }; then
         rm -rf "$mark"
         mkdir "$mark" "$copy"
-        cp -a "$3/." "$copy/"
+        cp -a "$3/." "$copy/" || { rm -rf "$mark"; exit 1; }
         for file in "$copy"/* "$copy"/.[!.]* "$copy"/..?*; do
           if [ -e "$file" ] || [ -L "$file" ]; then
             rm -rf "$2/\${file##*/}"
