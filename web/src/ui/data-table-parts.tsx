@@ -55,14 +55,18 @@ export function useSelection(input: SelectionInput, keys: readonly string[]) {
   return { selected, state, toggle, toggleAll }
 }
 
-/** Calls `onEnd` once per number of rows when the end comes into view. */
+/**
+ * Calls `onEndReached` when the end comes into view: once for each number of rows, and again whenever it was undefined
+ * meanwhile, as while something else is loaded.
+ */
 export function useEndReached(last: number, count: number, onEndReached: (() => void) | undefined): void {
   const latest = useLatest(onEndReached)
   const isNear = count > 0 && last >= count - 5
+  const isReady = onEndReached !== undefined
   useEffect(() => {
     // Each new page of rows changes the count and may report its end again.
-    if (isNear && count > 0) latest.current?.()
-  }, [isNear, count, latest])
+    if (isNear && isReady && count > 0) latest.current?.()
+  }, [isNear, isReady, count, latest])
 }
 
 const nothing: ReadonlySet<string> = new Set()

@@ -37,7 +37,6 @@ export function AuditTable({ search, window, change, names }: AuditTableProps) {
   }
   const total = log.data?.pages.at(-1)?.total ?? 0
   const more = () => {
-    // Also while the first page is loaded again: the table reports its end only once.
     if (log.hasNextPage && !log.isFetchingNextPage) void log.fetchNextPage()
   }
   return (
@@ -49,7 +48,8 @@ export function AuditTable({ search, window, change, names }: AuditTableProps) {
       rowLabel={(row) => row.event_action}
       sort={null}
       onOpenRow={(row) => change({ entry: row.event_id }, false)}
-      onEndReached={more}
+      // A refresh of the first pages would end the loading of the next one, or be ended by it.
+      onEndReached={log.isFetching || log.isFetchNextPageError ? undefined : more}
       columnChoice="audit"
       isLoading={log.isPending}
       empty={

@@ -32,6 +32,9 @@ export function ReportRows({ filter, onOpen, onClear }: ReportRowsProps) {
       />
     )
   }
+  const more = () => {
+    if (list.hasNextPage) void list.fetchNextPage()
+  }
   return (
     <DataTable
       label="List of reports"
@@ -43,7 +46,8 @@ export function ReportRows({ filter, onOpen, onClear }: ReportRowsProps) {
       rowHref={({ id }) => `/inbox?tab=reports&report=${encodeURIComponent(id)}`}
       onOpenRow={({ id }) => onOpen(id)}
       isLoading={list.isPending}
-      onEndReached={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+      // A refresh of the first pages would end the loading of the next one, or be ended by it.
+      onEndReached={list.isFetching || list.isFetchNextPageError ? undefined : more}
       empty={
         <EmptyState
           icon={<FileChartColumn aria-hidden />}
