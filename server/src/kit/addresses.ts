@@ -61,7 +61,7 @@ export function pinnedLookup(addresses: readonly string[]): LookupFunction {
 }
 
 /**
- * Networks that lead to this machine or into a network around it, and reserved ones, which operators use inside. The
+ * Networks that lead to this machine or into a network around it, and reserved ones, which some use internally. The
  * outbound proxy, the packet filter of Docker and the network policies of Kubernetes close the same ones to agents.
  * Canonical and disjoint: nftables and Kubernetes refuse others.
  */

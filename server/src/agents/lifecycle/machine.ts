@@ -223,7 +223,7 @@ export function createMachine(deps: MachineDeps): Machine {
 
   /** Another installation on this engine may have an agent of the same name: a suffix keeps both. */
   async function createContainer(agent: Agent, spec: ContainerSpec): Promise<string> {
-    // An operation that removed the container itself knows its end, and a new agent has none: lists are long.
+    // Not for new agents, nor after this operation removed the container itself: listing all is expensive.
     if (agent.container_id === null && agent.state !== 'creating')
       await refuseSecondWriter(agent, await containers.list())
     try {

@@ -131,7 +131,7 @@ export function createObserve(deps: ObserveDeps): Observe {
             { ...when, status: ['stopped'], ...newsGuard(current, { at: end.at, strictly: true }, now) },
             patch,
           )) ||
-          // A container that the engine restarts only now and then, and that ends before it is seen to run.
+          // The engine waits before it restarts a container, which then ends before it is seen running.
           (end.from === 'event' &&
             current.waiting?.state === 'pending' &&
             (await store.move(

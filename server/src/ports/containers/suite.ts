@@ -220,6 +220,23 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       await containers.create({ ...desired, mounts })
     })
 
+    test('names may have underscores and end with a hyphen', async () => {
+      const name = `${uniqueName()}_a-`
+      const volume = `${name}-home`
+      await containers.createVolume(volume, {})
+      const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume, target: '/home/developer' }]
+      const { id } = await containers.create(spec('stay', { name, mounts }))
+      await containers.start(id)
+      assert.deepEqual(
+        (await containers.list()).map((state) => [state.name, state.status, state.volumes]),
+        [[name, 'running', [volume]]],
+      )
+      assert.deepEqual(await containers.listVolumes(), [volume])
+      await containers.remove(id)
+      await containers.removeVolume(volume)
+      assert.deepEqual(await containers.listVolumes(), [])
+    })
+
     test('a volume outlives the container that wrote to it', async () => {
       const volume = `${uniqueName()}-home`
       await containers.createVolume(volume, {})

@@ -82,8 +82,8 @@ export function createNetwork(deps: NetworkDeps): Network {
   }
 
   /**
-   * `unresolved`: a host without whose addresses agents may reach no process of the platform. Names of API pods resolve
-   * only once one is ready, but the policies select those pods too. A single further host may be one that was removed.
+   * `unresolved`: the platform's host if policies would cut agents off from the platform, because no name has an address.
+   * Further hosts may have none: policies also select API pods by their labels, and a replica may have been removed.
    */
   async function peers({ platformPorts, platformHosts }: FilterRules) {
     const { platformPods } = settings

@@ -68,8 +68,8 @@ const maxFolderBytes = 64 * 1024
 
 /**
  * Fills empty volumes from the image, as Docker does, and creates the mount points inside read-only folders. A folder
- * `.roost-fill` of root means that the copy was interrupted, and starts again. One that a turn created, or a link of that
- * name, has no effect: this script runs as root, and all volumes of the agent are mounted.
+ * `.roost-fill` of root marks an interrupted copy, which starts again. Links and other users' folders of that name are
+ * ignored: a turn may have created them, and this script runs as root with all volumes of the agent.
  * Arguments: any number of `fill VOLUME FOLDER`, `inside FOLDER` and `close FOLDER`.
  */
 const prepareScript = `set -e

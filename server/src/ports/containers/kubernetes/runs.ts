@@ -271,7 +271,7 @@ export function createRuns(deps: RunsDeps): Runs {
       (seen) => {
         const rest = last.note(seen).filter(({ object, isGone }) => !isGone && !hasEnded(object))
         const uids = new Set(rest.map(({ object }) => object.metadata.uid))
-        // Only the pods passed to this function show that a node does not respond to a pod that never ran.
+        // Pods that never ran show that their node is lost only in `open`, see `withLost`.
         refuseLost([
           ...rest.map(({ object }) => object),
           ...open.filter(({ metadata }) => uids.has(metadata.uid)),

@@ -112,8 +112,8 @@ export function lost(pod: Pod): ContainerWaiting | null {
 }
 
 /**
- * Pods that were not running when their node failed: the control plane changes nothing in them. `silentNodes` is asked
- * only for pods that have not started for a minute. Returns all pods, with a status by which `lost` knows these.
+ * Returns the pods, with the reason `NodeLost` in those whose node failed before they ran: the control plane changes
+ * nothing in them. Calls `silentNodes` only if a pod has not started for a minute.
  */
 export async function withLost(
   pods: readonly Pod[],
