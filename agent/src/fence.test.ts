@@ -28,7 +28,7 @@ test('a newer start ends the older program, and keeps the workspace', async () =
   assert.deepEqual(older.superseded, [])
   const newer = prepare(file, 2)
   await newer.raised
-  await older.clock.advance(2_000)
+  await older.clock.advance(1_000)
   assert.deepEqual(older.superseded, [1])
   await newer.clock.advance(10_000)
   assert.deepEqual(newer.superseded, [])
@@ -49,7 +49,7 @@ test('a start after a takeover writes nothing else until the older one had time 
   void newer.raised.then(() => {
     isReady = true
   })
-  await older.clock.advance(2_000)
+  await older.clock.advance(1_000)
   assert.deepEqual(older.superseded, [7])
   await newer.clock.advance(9_999)
   assert.equal(isReady, false)
@@ -62,7 +62,7 @@ test('a number that an older program wrote late is corrected, and the older prog
   const newer = prepare(file, 8)
   await newer.raised
   writeFileSync(file, '0000000000000007')
-  await newer.clock.advance(2_000)
+  await newer.clock.advance(1_000)
   assert.deepEqual(newer.superseded, [])
   assert.equal(Number(readFileSync(file, 'latin1')), 8)
 })

@@ -22,7 +22,7 @@ export type FenceDeps = {
 }
 
 export const supersededExit = 75
-const checkEveryMs = 2_000
+const checkEveryMs = 1_000
 const digits = 16
 
 /** Resolves when this container may write to the workspace; throws `Superseded` if a newer start has it. */

@@ -6,6 +6,7 @@ import type { ContainerEvent, ContainerSpec, Containers } from '../port.ts'
 import { hasFault, sharedLabels, specOf, until } from '../test/harness.ts'
 import { createKubernetesContainers, type KubernetesSettings } from './kubernetes.ts'
 import type { PodStatus } from './objects.ts'
+import { fenceSeconds } from './runs.ts'
 import { testSettings } from './test/settings.ts'
 import { openTestApi, podStatus } from './test/test-api.ts'
 
@@ -180,7 +181,7 @@ test('a start waits for an older container whose end is not known', async () => 
     const { id, pod } = await t.running(await withHome(t))
     await end(t, pod, id)
     const second = await t.startAgain(id)
-    assert.equal(t.waitOf(second), 10, title)
+    assert.equal(t.waitOf(second), fenceSeconds, title)
     // It ran for half an hour, so that the older one has noticed.
     await t.stop(id, second, podStatus.ended(0))
     assert.equal(t.waitOf(await t.startAgain(id)), 0, title)
@@ -193,7 +194,7 @@ test('a run that is shorter than its own wait does not end an older container', 
   t.server.drop('pods', pod)
   const second = await t.startAgain(id)
   await t.stop(id, second, podStatus.ended(0, 'c', '2026-01-05T08:30:05Z', '2026-01-05T08:30:01Z'))
-  assert.equal(t.waitOf(await t.startAgain(id)), 10)
+  assert.equal(t.waitOf(await t.startAgain(id)), fenceSeconds)
 })
 
 test('a takeover that failed or never ran leaves the wait to the next start', async () => {
@@ -210,10 +211,10 @@ test('a takeover that failed or never ran leaves the wait to the next start', as
   const starting = t.containers.start(id)
   await until(async () => t.podNames().length === 2)
   const second = t.podNames().find((name) => name !== pod) ?? ''
-  assert.equal(t.waitOf(second), 10)
+  assert.equal(t.waitOf(second), fenceSeconds)
   // It has no node yet, so its deletion removes it.
   await Promise.all([assert.rejects(starting, hasFault('engine_fault')), t.containers.stop(id, 5)])
-  assert.equal(t.waitOf(await t.startAgain(id)), 10)
+  assert.equal(t.waitOf(await t.startAgain(id)), fenceSeconds)
 })
 
 test('a pod that is deleted between two runs counts as running until it is gone', async () => {
@@ -359,7 +360,7 @@ test('a lost container whose volumes can move is taken over, and its return chan
   await started
   assert.equal((await t.containers.inspect(id))?.status, 'running')
   const next = t.server.objects('pods').find(({ metadata }) => metadata.name !== pod)
-  assert.match(JSON.stringify(next?.spec), /"ROOST_START_WAIT_SECONDS","value":"10"/)
+  assert.match(JSON.stringify(next?.spec), new RegExp(`"ROOST_START_WAIT_SECONDS","value":"${fenceSeconds}"`))
   const old = t.server.objects('pods').find(({ metadata }) => metadata.name === pod)
   assert.ok(old?.metadata.deletionTimestamp, 'its node ends it when it returns')
 
@@ -454,12 +455,12 @@ test('a new container waits if the one before it may still run', async () => {
   await t.containers.remove(id)
 
   const second = await t.running(spec)
-  assert.equal(t.waitOf(second.pod), 10)
+  assert.equal(t.waitOf(second.pod), fenceSeconds)
   // Too short for the older one to notice.
   await t.stop(second.id, second.pod, podStatus.ended(0, 'c', '2026-01-05T08:30:05Z', '2026-01-05T08:30:01Z'))
   await t.containers.remove(second.id)
   const third = await t.running(spec)
-  assert.equal(t.waitOf(third.pod), 10)
+  assert.equal(t.waitOf(third.pod), fenceSeconds)
   await t.stop(third.id, third.pod, podStatus.ended(0))
   await t.containers.remove(third.id)
   assert.equal(t.waitOf((await t.running(spec)).pod), 0)

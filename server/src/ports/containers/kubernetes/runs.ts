@@ -65,10 +65,10 @@ export type RunsDeps = {
 
 /** After this time a start reports an obstacle, such as a full cluster, instead of waiting longer. */
 const obstacleSeconds = 10
-/** An older container reads the fence every 2 seconds (decision 97). */
-const fenceSeconds = 10
+/** An older container reads the fence every second (decision 97). */
+export const fenceSeconds = 6
 /** A run this long has raised the fence, and waited for an older container to notice. */
-const fencedRunSeconds = 3 * fenceSeconds
+const fencedRunSeconds = 5 * fenceSeconds
 const maxSuperseded = 20
 /**
  * Kubelets before 1.22 report the end of a pod without containers, such as one that waits for its image, at the next
