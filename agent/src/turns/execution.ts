@@ -1,5 +1,5 @@
 import type { CancelAnswer, Run } from '@roost/contracts/link/runs'
-import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import { type TranscriptLine, wholeKinds } from '@roost/contracts/link/transcript'
 import { timestamp } from '../kit/clock.ts'
 import { faultText, type Log } from '../kit/log.ts'
 import { type Link, LinkDown } from '../link/link.ts'
@@ -56,12 +56,13 @@ export function startExecution(
   let isAbandoned = false
   let activity: Activity = {}
   let exit: Exit | null = null
-  const partials = createPartials(clock, (kind, text) =>
-    deps.link.signal({ t: 'partial', ...about, kind, text }),
+  const partials = createPartials(clock, (kind, text, at) =>
+    deps.link.signal({ t: 'partial', ...about, kind, text, at }),
   )
 
   function append(lines: TranscriptLine[], sourceBytes: number | null = null) {
     partials.flush()
+    partials.close(wholeKinds(lines))
     for (const line of lines) activity = nextActivity(activity, line, timestamp(clock))
     spool.append(lines, sourceBytes)
     deps.delivery.kick(spool)

@@ -31,3 +31,25 @@ test('another kind or a following line flushes collected pieces first', async ()
   assert.deepEqual(sent, ['thinking:a', 'thinking:b', 'text:c'])
   assert.deepEqual(clock.pending(), [])
 })
+
+test('pieces have their offset in their block', async () => {
+  const clock = createFakeClock()
+  const sent: [kind: string, at: number][] = []
+  const partials = createPartials(clock, (kind, _text, at) => sent.push([kind, at]))
+  partials.add('text', 'four')
+  partials.add('text', 'more')
+  partials.add('thinking', 'hm')
+  partials.close(['thinking'])
+  partials.add('text', 'end')
+  partials.flush()
+  partials.close(['text'])
+  partials.add('text', 'new')
+  partials.flush()
+  assert.deepEqual(sent, [
+    ['text', 0],
+    ['text', 4],
+    ['thinking', 0],
+    ['text', 8],
+    ['text', 0],
+  ])
+})

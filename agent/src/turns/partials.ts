@@ -1,6 +1,5 @@
+import type { PieceKind } from '@roost/contracts/link/transcript'
 import type { Clock } from '../kit/clock.ts'
-
-export type PieceKind = 'text' | 'thinking'
 
 /**
  * Batches pieces of an answer: sends the first immediately and those of the next 30 ms together. One message
@@ -10,13 +9,24 @@ export type Partials = {
   add(kind: PieceKind, text: string): void
   /** Called before a line is appended, so that readers see both in order. */
   flush(): void
+  /** The blocks of these kinds are complete: their next piece starts a block. */
+  close(kinds: readonly PieceKind[]): void
 }
 
 const batchMs = 30
 
-export function createPartials(clock: Clock, send: (kind: PieceKind, text: string) => void): Partials {
+/** `at`: characters of the block before this piece. */
+export type SendPiece = (kind: PieceKind, text: string, at: number) => void
+
+export function createPartials(clock: Clock, sendPlaced: SendPiece): Partials {
+  const lengths = { text: 0, thinking: 0 }
   let pending: { kind: PieceKind; text: string } | null = null
   let cancel: (() => void) | null = null
+
+  function send(kind: PieceKind, text: string) {
+    sendPlaced(kind, text, lengths[kind])
+    lengths[kind] += text.length
+  }
 
   function flush() {
     const piece = pending
@@ -46,6 +56,9 @@ export function createPartials(clock: Clock, send: (kind: PieceKind, text: strin
       flush()
       cancel?.()
       cancel = null
+    },
+    close(kinds) {
+      for (const kind of kinds) lengths[kind] = 0
     },
   }
 }

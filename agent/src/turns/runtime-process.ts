@@ -1,11 +1,10 @@
-import type { TranscriptLine } from '@roost/contracts/link/transcript'
+import type { PieceKind, TranscriptLine } from '@roost/contracts/link/transcript'
 import { parseObject } from '../kit/json.ts'
 import type { RawLine } from '../kit/line-reader.ts'
 import { type Child, startChild } from '../processes/child.ts'
 import type { Environment } from '../processes/environment.ts'
 import type { Identities, ProcessUser } from '../processes/identity.ts'
 import type { Dialogue, Exit, Launch, Outcome, Step, TurnInput } from '../runtimes/port.ts'
-import type { PieceKind } from './partials.ts'
 
 /** Receives the output of a turn. */
 export type TurnSink = {

@@ -1,6 +1,6 @@
 /** Messages about a run: claim, start, lines, result and cancellation. */
 
-import type { TranscriptLine } from './transcript.ts'
+import type { PieceKind, TranscriptLine } from './transcript.ts'
 
 export type Claim = { t: 'claim'; free: number }
 export type ClaimAnswer = { runs: Run[] }
@@ -139,8 +139,10 @@ export type Partial = {
   t: 'partial'
   execution_id: string
   claim_token: number
-  kind: 'text' | 'thinking'
+  kind: PieceKind
   text: string
+  /** Characters of the block before this piece; absent from agent programs up to 0.1.0. */
+  at?: number
 }
 
 export type Cancel = { t: 'cancel'; execution_id: string; claim_token: number; grace_seconds: number }

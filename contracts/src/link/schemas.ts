@@ -26,7 +26,7 @@ import {
 import { maxQueueEntries } from './queue.ts'
 import { ClaimToken, resultFields } from './result.ts'
 import type { Partial } from './runs.ts'
-import type { TranscriptLine } from './transcript.ts'
+import { pieceKinds, type TranscriptLine } from './transcript.ts'
 
 const Id = z.string().min(1).max(100)
 const Count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
@@ -126,8 +126,9 @@ export const PartialSignal: z.ZodType<Partial> = z.object({
   t: z.literal('partial'),
   execution_id: Id,
   claim_token: ClaimToken,
-  kind: z.enum(['text', 'thinking']),
+  kind: z.enum(pieceKinds),
   text: z.string(),
+  at: Count.optional(),
 })
 
 const Node: z.ZodType<FileNode> = z.lazy(() =>

@@ -50,3 +50,15 @@ export type TokenUsage = {
   cache_creation_input_tokens?: number
   cache_read_input_tokens?: number
 }
+
+/** The kinds of blocks whose pieces are sent while they are written. */
+export type PieceKind = (typeof pieceKinds)[number]
+export const pieceKinds = ['text', 'thinking'] as const
+
+/** Kinds of blocks that are complete in these lines. Blocks of subagents have no pieces and do not count. */
+export function wholeKinds(lines: readonly TranscriptLine[]): PieceKind[] {
+  const blocks = lines.flatMap((line) =>
+    line.type === 'assistant' && (line.parent_tool_use_id ?? null) === null ? line.message.content : [],
+  )
+  return pieceKinds.filter((kind) => blocks.some(({ type }) => type === kind))
+}

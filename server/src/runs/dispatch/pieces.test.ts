@@ -37,6 +37,26 @@ forEachDialect((_name, open) => {
     assert.equal(sent.at(-1), 'next', 'the held text is in the line')
   })
 
+  test('a block that another process received meanwhile is not continued with its old start', async () => {
+    const { platform, on, hold, sent } = await start()
+    const write = (text: string, at: number) =>
+      on.partial(linked, { t: 'partial', ...hold, kind: 'text', text, at })
+    const open = () => platform.live.openPieces(hold.execution_id).map(({ text }) => text)
+    const settled = () => on.lines(linked, { t: 'lines', ...hold, from: 1, lines: [] })
+    write('Hel', 0)
+    write('lo', 3)
+    await settled()
+    assert.deepEqual(open(), ['Hello'])
+    write('there', 10)
+    await settled()
+    assert.deepEqual(open(), [], 'pieces are missing')
+    // The line of the block went to the other process.
+    write('New', 0)
+    await settled()
+    assert.deepEqual(open(), ['New'])
+    assert.deepEqual(sent, ['Hel', 'lo', 'there', 'New'])
+  })
+
   test('a piece is omitted when the secrets cannot be read', async () => {
     const { platform, hold } = await start()
     const sent: string[] = []

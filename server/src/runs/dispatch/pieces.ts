@@ -7,7 +7,7 @@ import type { SecretsOf } from './lines.ts'
 
 /** Pieces of answers for live readers, in order per run. */
 export type Pieces = {
-  add(agentId: string, piece: Pick<PartialSignal, 'execution_id' | 'kind' | 'text'>): void
+  add(agentId: string, piece: Pick<PartialSignal, 'execution_id' | 'kind' | 'text' | 'at'>): void
   /** The blocks of these kinds are complete. Resolves when every earlier piece was published. */
   closed(executionId: string, kinds: readonly PartialText['kind'][]): Promise<void>
   remove(executionId: string): void
@@ -24,8 +24,14 @@ export type PiecesDeps = {
 type RunPieces = {
   row: ExecutionRow | null
   turn: Promise<void>
-  /** The end of each block that may be the start of a secret. */
-  pending: Map<PartialText['kind'], string>
+  blocks: Map<PartialText['kind'], Block>
+}
+
+type Block = {
+  /** The end of the block so far, if it may be the start of a secret. */
+  held: string
+  /** Characters received, as the agent counts them. */
+  length: number
 }
 
 /**
@@ -37,7 +43,7 @@ export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Piece
   const runs = new Map<string, RunPieces>()
 
   function ofRun(executionId: string): RunPieces {
-    const run = runs.get(executionId) ?? { row: null, turn: Promise.resolve(), pending: new Map() }
+    const run = runs.get(executionId) ?? { row: null, turn: Promise.resolve(), blocks: new Map() }
     runs.delete(executionId)
     runs.set(executionId, run)
     // The end of a run may be missed, so the least recently updated run is dropped.
@@ -51,13 +57,17 @@ export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Piece
     agentId: string,
     piece: Parameters<Pieces['add']>[1],
   ): Promise<void> {
-    const { execution_id, kind, text } = piece
+    const { execution_id, kind, text, at } = piece
     run.row ??= await runOf(execution_id)
     if (!run.row) return
     const secrets = (await secretsOf(agentId))(run.row)
-    const { masked, held } = maskPiece((run.pending.get(kind) ?? '') + text, secrets)
-    run.pending.set(kind, held)
-    if (masked !== '') live.partial(execution_id, { type: 'partial', kind, text: masked })
+    const block = run.blocks.get(kind)
+    // False after pieces, or the end of the block, that another process received from the agent.
+    const isNext = at === undefined || (at > 0 && at === (block?.length ?? at))
+    if (!isNext) live.closed(execution_id, [kind])
+    const { masked, held } = maskPiece((isNext ? (block?.held ?? '') : '') + text, secrets)
+    run.blocks.set(kind, { held, length: (at ?? block?.length ?? 0) + text.length })
+    if (masked !== '') live.partial(execution_id, { type: 'partial', kind, text: masked }, at)
   }
 
   return {
@@ -69,7 +79,7 @@ export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Piece
     },
     closed(executionId, kinds) {
       const close = () => {
-        for (const kind of kinds) runs.get(executionId)?.pending.delete(kind)
+        for (const kind of kinds) runs.get(executionId)?.blocks.delete(kind)
         live.closed(executionId, kinds)
       }
       const run = runs.get(executionId)

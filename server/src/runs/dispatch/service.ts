@@ -1,5 +1,6 @@
 import type { AgentCalls } from '@roost/contracts/link/messages'
 import type { Partial as PartialSignal, Run } from '@roost/contracts/link/runs'
+import { pieceKinds, wholeKinds } from '@roost/contracts/link/transcript'
 import type { RunRecording } from '../../agents/history/index.ts'
 import type { RunContexts } from '../../agents/run-context/index.ts'
 import type { Alerts } from '../../foundation/alerts/index.ts'
@@ -18,7 +19,7 @@ import {
   type RunHooks,
   type Settle,
 } from '../executions/index.ts'
-import { type Live, pieceKinds, wholeKinds } from '../transcripts/index.ts'
+import type { Live } from '../transcripts/index.ts'
 import { type Accept, createAccept } from './accept.ts'
 import { type Batch, createBatch } from './batch.ts'
 import { createClaim, type RunKeyOf, readAttachment } from './claim.ts'

@@ -50,7 +50,8 @@ export function createWatch(deps: {
     const notices = createNotices()
     const stop = live.listen(executionId, {
       changed: () => notices.changed(),
-      ...(partials ? { partial: (piece: PlacedPiece) => notices.partial(piece) } : {}),
+      ...(partials ? { partial: notices.partial } : {}),
+      ...(partials === 'whole' ? { joined: notices.partial } : {}),
     })
     try {
       const store = executionStore(db)
@@ -143,7 +144,9 @@ function createNotices() {
       const last = pending.at(-1)
       if (last === undefined || last === 'changed' || last.kind !== piece.kind || piece.at === 0)
         return add({ ...piece })
-      if (last.text.length < maxPartialLength) last.text += piece.text
+      if (last.text.length >= maxPartialLength) return
+      if (last.at + last.text.length === piece.at) last.text += piece.text
+      else add({ ...piece })
     },
     dropPartials() {
       pending = pending.filter((item) => item === 'changed')

@@ -6,7 +6,7 @@
  */
 
 export { maskText } from '../../kit/mask-secrets.ts'
-export { type PartialText, type PlacedPiece, pieceKinds, wholeKinds } from './open-pieces.ts'
+export type { PartialText, PlacedPiece } from './open-pieces.ts'
 export { type NumberedLine, numberLine, storableText } from './rules.ts'
 export { createLive, type Live, type LiveListener } from './service.ts'
 export { countWithin, type ExecutionToolsTable, type TranscriptStore, transcriptStore } from './store.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { TranscriptLine } from '@roost/contracts/link/transcript'
-import { createOpenPieces, wholeKinds } from './open-pieces.ts'
+import { createOpenPieces } from './open-pieces.ts'
 
 const piece = (text: string, kind: 'text' | 'thinking' = 'text') => ({
   type: 'partial' as const,
@@ -49,16 +48,24 @@ test('the length of a block and the number of runs are limited', () => {
   assert.deepEqual([open.of('r0').length, open.of('r1').length], [0, 1])
 })
 
-test('only blocks of the main agent count as complete, not those of subagents', () => {
-  const line = (type: 'text' | 'thinking', parent?: string): TranscriptLine => ({
-    type: 'assistant',
-    message: {
-      role: 'assistant',
-      content: [type === 'text' ? { type, text: 'a' } : { type, thinking: 'a' }],
-    },
-    ...(parent === undefined ? {} : { parent_tool_use_id: parent }),
-  })
-  assert.deepEqual(wholeKinds([line('text'), line('thinking', 't1')]), ['text'])
-  assert.deepEqual(wholeKinds([line('thinking'), line('text')]), ['text', 'thinking'])
-  assert.deepEqual(wholeKinds([{ type: 'system', subtype: 'notice', level: 'info', message: 'a' }]), [])
+test('a process that gets the pieces in the middle of a block counts on from the agent', () => {
+  const open = createOpenPieces()
+  assert.equal(open.next('e1', piece('lo'), 3).at, 3)
+  assert.equal(open.next('e1', piece(' you'), 5).at, 5)
+  assert.deepEqual(open.of('e1'), [], 'the start is not known')
+  // A reader has followed the run here.
+  open.add('e2', { ...piece('Hel'), at: 0 })
+  assert.equal(open.isSource('e2'), false)
+  assert.equal(open.next('e2', piece('lo'), 3).at, 3)
+  assert.equal(open.isSource('e2'), true)
+  assert.deepEqual(open.of('e2'), [{ ...piece('Hello'), at: 0 }])
+  open.add('e3', { ...piece('Hel'), at: 0 })
+  assert.equal(open.next('e3', piece('you'), 6).at, 6)
+  assert.deepEqual(open.of('e3'), [], 'a piece is missing')
+})
+
+test('offsets count the text that readers get, not that of the agent', () => {
+  const open = createOpenPieces()
+  open.next('e1', piece('[secret]'), 0)
+  assert.equal(open.next('e1', piece(' and'), 40).at, 8)
 })

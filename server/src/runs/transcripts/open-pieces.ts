@@ -1,6 +1,4 @@
-import type { TranscriptLine } from '@roost/contracts/link/transcript'
-
-export type PieceKind = 'text' | 'thinking'
+import { type PieceKind, pieceKinds } from '@roost/contracts/link/transcript'
 
 /** A piece of an answer that is being written; never stored. */
 export type PartialText = { type: 'partial'; kind: PieceKind; text: string }
@@ -9,39 +7,48 @@ export type PartialText = { type: 'partial'; kind: PieceKind; text: string }
 export type PlacedPiece = PartialText & { at: number }
 
 /**
- * The blocks being written, as far as this process has received their pieces; for readers who join in the
- * middle. Only blocks known from their start are kept.
+ * The blocks being written: of the runs whose pieces this process receives from the agent, and of those that a reader
+ * follows here. For readers who join in the middle; only blocks known from their start are returned.
  */
 export type OpenPieces = {
-  /** Adds the next piece of a block that this process has received in full; returns it with its offset. */
-  next(executionId: string, partial: PartialText): PlacedPiece
+  /**
+   * Adds the next piece from the agent; returns it with its offset. `at`, as the agent counts, is used for a block
+   * that another process received before.
+   */
+  next(executionId: string, partial: PartialText, at?: number): PlacedPiece
   /** Adds a piece whose offset another process reported. */
   add(executionId: string, piece: PlacedPiece): void
   /** Removes the blocks of these kinds, because their lines are complete; returns whether there were any. */
   close(executionId: string, kinds: readonly PieceKind[]): boolean
   of(executionId: string): PlacedPiece[]
+  /** Whether this process has the latest pieces of the run from the agent. */
+  isSource(executionId: string): boolean
+  remove(executionId: string): void
 }
 
 export function createOpenPieces(): OpenPieces {
-  const runs = new Map<string, Partial<Record<PieceKind, Block>>>()
+  const runs = new Map<string, Blocks>()
 
-  function add(executionId: string, { kind, text, at }: PlacedPiece): void {
-    const blocks = runs.get(executionId) ?? {}
-    const before = at === 0 ? '' : blocks[kind]?.length === at ? blocks[kind].text : null
+  function add(executionId: string, { kind, text, at }: PlacedPiece, isSource = false): void {
+    const blocks = runs.get(executionId)
+    const before = at === 0 ? '' : blocks?.[kind]?.length === at ? blocks[kind].text : null
     const length = at + text.length
-    blocks[kind] = { text: before === null || length > maxBlockLength ? null : before + text, length }
+    const block = { text: before === null || length > maxBlockLength ? null : before + text, length }
     runs.delete(executionId)
-    runs.set(executionId, blocks)
+    runs.set(executionId, { ...blocks, [kind]: block, isSource })
     // The end of a run may be missed, so the least recently updated run is dropped.
     const [oldest] = runs.keys()
     if (runs.size > maxRuns && oldest !== undefined) runs.delete(oldest)
   }
 
   return {
-    add,
-    next(executionId, partial) {
-      const piece = { ...partial, at: runs.get(executionId)?.[partial.kind]?.length ?? 0 }
-      add(executionId, piece)
+    add: (executionId, piece) => add(executionId, piece),
+    next(executionId, partial, at) {
+      const blocks = runs.get(executionId)
+      const length = blocks?.[partial.kind]?.length
+      // Masking changes lengths, so the agent's count is used only where this process has none of its own.
+      const piece = { ...partial, at: (blocks?.isSource ? (length ?? at) : (at ?? length)) ?? 0 }
+      add(executionId, piece, true)
       return piece
     },
     close(executionId, kinds) {
@@ -49,18 +56,22 @@ export function createOpenPieces(): OpenPieces {
       if (!blocks) return false
       const open = kinds.filter((kind) => blocks[kind])
       for (const kind of open) delete blocks[kind]
-      if (Object.keys(blocks).length === 0) runs.delete(executionId)
+      if (pieceKinds.every((kind) => !blocks[kind])) runs.delete(executionId)
       return open.length > 0
     },
     of(executionId) {
-      const blocks = runs.get(executionId) ?? {}
+      const blocks = runs.get(executionId)
       return pieceKinds.flatMap((kind) => {
-        const text = blocks[kind]?.text ?? ''
+        const text = blocks?.[kind]?.text ?? ''
         return text === '' ? [] : [{ type: 'partial' as const, kind, text, at: 0 }]
       })
     },
+    isSource: (executionId) => runs.get(executionId)?.isSource ?? false,
+    remove: (executionId) => void runs.delete(executionId),
   }
 }
+
+type Blocks = Partial<Record<PieceKind, Block>> & { isSource: boolean }
 
 /** `text` is null when pieces are missing or the block is too long to keep. */
 type Block = { text: string | null; length: number }
@@ -68,13 +79,3 @@ type Block = { text: string | null; length: number }
 /** In characters. */
 const maxBlockLength = 1024 * 1024
 const maxRuns = 1000
-
-export const pieceKinds: readonly PieceKind[] = ['text', 'thinking']
-
-/** Kinds of blocks that are complete in these lines. Blocks of subagents have no pieces and do not count. */
-export function wholeKinds(lines: readonly TranscriptLine[]): PieceKind[] {
-  const blocks = lines.flatMap((line) =>
-    line.type === 'assistant' && (line.parent_tool_use_id ?? null) === null ? line.message.content : [],
-  )
-  return pieceKinds.filter((kind) => blocks.some(({ type }) => type === kind))
-}

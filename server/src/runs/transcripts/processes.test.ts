@@ -80,4 +80,73 @@ describe('two processes on one Redis', { skip }, () => {
     assert.deepEqual(it.received, ['executions:run-1'])
     followed.stop()
   })
+
+  const piece = (text: string) => ({ type: 'partial' as const, kind: 'text' as const, text })
+  /** Resolves with each piece that the reader gets: `0+Hel` for text at its offset. */
+  function pieces(live: Awaited<ReturnType<typeof start>>['reader'], id: string, joins: boolean) {
+    const waiting: string[] = []
+    let arrived = Promise.withResolvers<void>()
+    const take = ({ at, text }: { at: number; text: string }) => {
+      waiting.push(`${at}+${text}`)
+      arrived.resolve()
+    }
+    const stop = live.listen(id, { changed() {}, partial: take, ...(joins ? { joined: take } : {}) })
+    return {
+      stop,
+      async next() {
+        while (waiting.length === 0) {
+          arrived = Promise.withResolvers()
+          await arrived.promise
+        }
+        return waiting.shift()
+      },
+    }
+  }
+
+  test('pieces go only to processes that follow the run; a late reader gets the block from its start', async () => {
+    await using it = await start()
+    it.writer.partial('run-1', piece('Hel'))
+    it.writer.partial('run-2', piece('other'))
+    const late = pieces(it.reader, 'run-1', true)
+    assert.equal(await late.next(), '0+Hel')
+    it.writer.partial('run-2', piece('other'))
+    it.writer.partial('run-1', piece('lo'))
+    assert.equal(await late.next(), '3+lo')
+    assert.deepEqual(it.reader.openPieces('run-1'), [{ ...piece('Hello'), at: 0 }])
+    // The request of the reader comes to the writer; nothing else is for every process.
+    assert.deepEqual(
+      it.received.filter((topic) => topic !== 'executions:run-1'),
+      ['executions', 'executions'],
+    )
+    const later = pieces(it.reader, 'run-1', true)
+    late.stop()
+    it.writer.closed('run-1')
+    it.writer.partial('run-1', piece('New'))
+    assert.equal(await later.next(), '0+New')
+    later.stop()
+    assert.deepEqual(it.reader.openPieces('run-1'), [], 'nobody follows it here')
+  })
+
+  test('a reader who wants only new pieces gets no earlier ones', async () => {
+    await using it = await start()
+    it.writer.partial('run-1', piece('Hel'))
+    const [whole, bare] = [pieces(it.reader, 'run-1', true), pieces(it.reader, 'run-1', false)]
+    assert.equal(await whole.next(), '0+Hel')
+    it.writer.partial('run-1', piece('lo'))
+    assert.equal(await bare.next(), '3+lo')
+    whole.stop()
+    bare.stop()
+  })
+
+  test('the readers of a run get its pieces from whichever process the agent is connected to', async () => {
+    await using it = await start()
+    const followed = pieces(it.reader, 'run-1', true)
+    it.writer.partial('run-1', piece('Hel'), 0)
+    assert.equal(await followed.next(), '0+Hel')
+    // The agent has connected to the process of the reader.
+    it.reader.partial('run-1', piece('lo'), 3)
+    assert.equal(await followed.next(), '3+lo')
+    assert.deepEqual(it.reader.openPieces('run-1'), [{ ...piece('Hello'), at: 0 }])
+    followed.stop()
+  })
 })

@@ -1,19 +1,16 @@
+import { type PieceKind, pieceKinds } from '@roost/contracts/link/transcript'
 import { z } from 'zod'
 import { newId } from '../../kit/ids.ts'
 import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
 import type { Log } from '../../ports/log.ts'
-import {
-  createOpenPieces,
-  type PartialText,
-  type PieceKind,
-  type PlacedPiece,
-  pieceKinds,
-} from './open-pieces.ts'
+import { createOpenPieces, type PartialText, type PlacedPiece } from './open-pieces.ts'
 
 export type LiveListener = {
   /** Lines were stored or the record changed: read again. May be called more often than needed. */
   changed(): void
   partial?(piece: PlacedPiece): void
+  /** A block that was already being written, from its start. Comes when another process has sent it. */
+  joined?(piece: PlacedPiece): void
 }
 
 /**
@@ -24,7 +21,8 @@ export type Live = {
   open(): Promise<void>
   /** Call after the commit. */
   changed(executionId: string): void
-  partial(executionId: string, partial: PartialText): void
+  /** `at`: characters of the block before this piece, if the agent counts them. */
+  partial(executionId: string, partial: PartialText, at?: number): void
   /** Blocks of these kinds (default: all) are complete or abandoned; later pieces start new blocks. */
   closed(executionId: string, kinds?: readonly PieceKind[]): void
   /** The blocks being written, if they are known from their start. */
@@ -55,14 +53,14 @@ export function createLive(deps: {
 
   /** Most runs are followed by nobody: only processes that follow this one receive its messages. */
   async function subscribeTo(executionId: string): Promise<{ close(): Promise<void> } | null> {
-    const changed = () => notifyChanged(executionId)
-    const onMessage = (from: string) => {
-      if (from !== processId) changed()
+    const onGap = () => {
+      notifyChanged(executionId)
+      requestOpen(executionId)
     }
     try {
-      const subscribed = await ephemeral.subscribe(changesOf(executionId), onMessage, changed)
+      const subscribed = await ephemeral.subscribe(topicOf(executionId), receive, onGap)
       // A message before the subscription was missed.
-      changed()
+      notifyChanged(executionId)
       return subscribed
     } catch (error) {
       // Fails open: readers poll every few seconds.
@@ -71,16 +69,19 @@ export function createLive(deps: {
     }
   }
 
-  function publish(to: string, message: string): void {
+  function publish(to: string, notice: Omit<Notice, 'from'>): void {
     if (!isShared) return
-    ephemeral.publish(to, message).catch((error: unknown) => {
+    ephemeral.publish(to, JSON.stringify({ from: processId, ...notice })).catch((error: unknown) => {
       // Fails open: readers in other processes poll every few seconds.
       if (!(error instanceof EphemeralDown)) log.error({ err: error }, 'notice of a run not sent')
     })
   }
 
-  function publishNotice(notice: Notice): void {
-    publish(topic, JSON.stringify(notice))
+  /** Its pieces went only to the processes that followed the run then. */
+  function requestOpen(executionId: string): void {
+    if (open.isSource(executionId)) return
+    const isWanted = [...(listeners.get(executionId)?.own ?? [])].some(({ joined }) => joined)
+    if (isWanted) publish(allTopic, { id: executionId, wantsOpen: true })
   }
 
   function receive(text: string): void {
@@ -92,12 +93,30 @@ export function createLive(deps: {
     }
   }
 
-  function handle({ id, partial, closed }: Notice): void {
+  function handle({ from, id, partial, closed, wantsOpen, open: blocks, to }: Notice): void {
+    if (wantsOpen) {
+      const own = open.isSource(id) ? open.of(id) : []
+      if (own.length > 0) publish(topicOf(id), { id, to: from, open: own })
+      return
+    }
+    // Without a reader, nobody would remove the blocks.
+    if (!listeners.has(id)) return
     if (closed) open.close(id, closed)
-    else if (!partial) notifyChanged(id)
-    else {
+    else if (partial) {
       open.add(id, partial)
       notifyPartial(id, partial)
+    } else if (blocks) {
+      if (to === processId) join(id, blocks)
+    } else notifyChanged(id)
+  }
+
+  /** Blocks that began after the subscription are known. */
+  function join(executionId: string, blocks: readonly PlacedPiece[]): void {
+    const known = open.of(executionId).map(({ kind }) => kind)
+    for (const block of blocks) {
+      if (known.includes(block.kind)) continue
+      open.add(executionId, block)
+      for (const listener of listeners.get(executionId)?.own ?? []) listener.joined?.(block)
     }
   }
 
@@ -107,20 +126,20 @@ export function createLive(deps: {
 
   return {
     async open() {
-      subscription = await ephemeral.subscribe(topic, receive, notifyAll)
+      subscription = await ephemeral.subscribe(allTopic, receive, notifyAll)
     },
     changed(executionId) {
       notifyChanged(executionId)
-      publish(changesOf(executionId), processId)
+      publish(topicOf(executionId), { id: executionId })
     },
-    partial(executionId, partial) {
-      const piece = open.next(executionId, partial)
+    partial(executionId, partial, at) {
+      const piece = open.next(executionId, partial, at)
       notifyPartial(executionId, piece)
-      publishNotice({ from: processId, id: executionId, partial: piece })
+      publish(topicOf(executionId), { id: executionId, partial: piece })
     },
     closed(executionId, kinds = pieceKinds) {
       if (kinds.length === 0 || !open.close(executionId, kinds)) return
-      publishNotice({ from: processId, id: executionId, closed: [...kinds] })
+      publish(topicOf(executionId), { id: executionId, closed: [...kinds] })
     },
     openPieces: open.of,
     listen(executionId, listener) {
@@ -130,10 +149,12 @@ export function createLive(deps: {
       }
       registered.own.add(listener)
       listeners.set(executionId, registered)
+      if (listener.joined) void registered.subscription.then(() => requestOpen(executionId))
       return () => {
         registered.own.delete(listener)
         if (registered.own.size > 0 || listeners.get(executionId) !== registered) return
         listeners.delete(executionId)
+        if (!open.isSource(executionId)) open.remove(executionId)
         void registered.subscription.then((subscribed) => subscribed?.close())
       }
     },
@@ -146,16 +167,26 @@ export function createLive(deps: {
 /** The readers of a run in this process, and the messages of the others. */
 type Listeners = { own: Set<LiveListener>; subscription: Promise<{ close(): Promise<void> } | null> }
 
-/** Pieces of answers, for every process: a later reader needs those that it did not see. */
-const topic = 'executions'
-const changesOf = (executionId: string) => `executions:${executionId}`
-const Kind = z.enum(['text', 'thinking'])
+/** For every process: requests of a reader who joins in the middle of a block. */
+const allTopic = 'executions'
+/** Changes and pieces of one run, for the processes that follow it. */
+const topicOf = (executionId: string) => `executions:${executionId}`
+const Kind = z.enum(pieceKinds)
+const Piece = z.object({
+  type: z.literal('partial'),
+  kind: Kind,
+  text: z.string(),
+  at: z.number().int().min(0),
+})
+/** Without another field: something of the run has changed. */
 const Notice = z.object({
   from: z.string(),
   id: z.string(),
-  partial: z
-    .object({ type: z.literal('partial'), kind: Kind, text: z.string(), at: z.number().int().min(0) })
-    .optional(),
+  partial: Piece.optional(),
   closed: z.array(Kind).optional(),
+  wantsOpen: z.literal(true).optional(),
+  /** The answer to the process `to`. */
+  open: z.array(Piece).optional(),
+  to: z.string().optional(),
 })
 type Notice = z.infer<typeof Notice>
