@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { maxPieceLength } from '@roost/contracts/link/transcript'
 import { createFakeClock } from '../kit/fake-clock.ts'
 import { createPartials } from './partials.ts'
 
@@ -39,6 +40,7 @@ test('pieces have their offset in their block', async () => {
   partials.add('text', 'four')
   partials.add('text', 'more')
   partials.add('thinking', 'hm')
+  partials.flush()
   partials.close(['thinking'])
   partials.add('text', 'end')
   partials.flush()
@@ -51,5 +53,11 @@ test('pieces have their offset in their block', async () => {
     ['thinking', 0],
     ['text', 8],
     ['text', 0],
+  ])
+  sent.length = 0
+  partials.add('thinking', 'x'.repeat(maxPieceLength + 1))
+  assert.deepEqual(sent, [
+    ['thinking', 0],
+    ['thinking', maxPieceLength],
   ])
 })

@@ -1,4 +1,4 @@
-import type { PieceKind } from '@roost/contracts/link/transcript'
+import { maxPieceLength, type PieceKind } from '@roost/contracts/link/transcript'
 import type { Clock } from '../kit/clock.ts'
 
 /**
@@ -24,8 +24,11 @@ export function createPartials(clock: Clock, sendPlaced: SendPiece): Partials {
   let cancel: (() => void) | null = null
 
   function send(kind: PieceKind, text: string) {
-    sendPlaced(kind, text, lengths[kind])
-    lengths[kind] += text.length
+    for (let from = 0; from < text.length; from += maxPieceLength) {
+      const piece = text.slice(from, from + maxPieceLength)
+      sendPlaced(kind, piece, lengths[kind])
+      lengths[kind] += piece.length
+    }
   }
 
   function flush() {

@@ -140,6 +140,7 @@ export type Partial = {
   execution_id: string
   claim_token: number
   kind: PieceKind
+  /** At most `maxPieceLength` characters. */
   text: string
   /** Characters of the block before this piece; absent from agent programs up to 0.1.0. */
   at?: number

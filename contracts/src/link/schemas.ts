@@ -26,7 +26,7 @@ import {
 import { maxQueueEntries } from './queue.ts'
 import { ClaimToken, resultFields } from './result.ts'
 import type { Partial } from './runs.ts'
-import { pieceKinds, type TranscriptLine } from './transcript.ts'
+import { maxPieceLength, pieceKinds, type TranscriptLine } from './transcript.ts'
 
 const Id = z.string().min(1).max(100)
 const Count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
@@ -127,7 +127,7 @@ export const PartialSignal: z.ZodType<Partial> = z.object({
   execution_id: Id,
   claim_token: ClaimToken,
   kind: z.enum(pieceKinds),
-  text: z.string(),
+  text: z.string().max(maxPieceLength),
   at: Count.optional(),
 })
 

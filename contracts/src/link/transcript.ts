@@ -54,6 +54,8 @@ export type TokenUsage = {
 /** The kinds of blocks whose pieces are sent while they are written. */
 export type PieceKind = (typeof pieceKinds)[number]
 export const pieceKinds = ['text', 'thinking'] as const
+/** In characters. */
+export const maxPieceLength = 32 * 1024
 
 /** Kinds of blocks that are complete in these lines. Blocks of subagents have no pieces and do not count. */
 export function wholeKinds(lines: readonly TranscriptLine[]): PieceKind[] {

@@ -1,11 +1,13 @@
+import { createMatcher, type Matcher } from './matcher.ts'
+
 /** Replaces every known secret by `[secret]`, including its JSON-escaped forms. */
 export function maskText(text: string, secrets: readonly string[]): string {
-  return maskForms(text, secrets, allForms)
+  return masked(text, tokensIn(text, matcherOf(secrets, 'text')))
 }
 
 /** Masks JSON text without changing its structure: secrets in strings have their escaped form. */
 export function maskJson(text: string, secrets: readonly string[]): string {
-  return maskForms(text, secrets, (secret) => [escaped(secret), escaped(escaped(secret))])
+  return masked(text, tokensIn(text, matcherOf(secrets, 'json')))
 }
 
 /**
@@ -13,72 +15,79 @@ export function maskJson(text: string, secrets: readonly string[]): string {
  * prepends it to the next piece.
  */
 export function maskPiece(text: string, secrets: readonly string[]): { masked: string; held: string } {
-  const forms = secrets.filter(isLongEnough).flatMap(allForms)
-  const end = settledLength(text, forms)
-  return { masked: maskText(text.slice(0, end), secrets), held: text.slice(end) }
+  const matcher = matcherOf(secrets, 'text')
+  const tokens = tokensIn(text, matcher)
+  const open = text.length - matcher.openEnd(text)
+  // Complete secrets are not split either.
+  const end = Math.min(open, tokens.find((token) => token.end > open)?.start ?? open)
+  const settled = tokens.filter((token) => token.end <= end)
+  return { masked: masked(text.slice(0, end), settled), held: text.slice(end) }
 }
 
 /** Masks the end of a longer text. What may be the end of a secret at its beginning is removed. */
 export function maskEnd(text: string, secrets: readonly string[]): string {
-  const forms = secrets.filter(isLongEnough).flatMap(allForms)
-  let start = Math.max(0, ...forms.map((form) => endingAt(text, form)))
+  const matcher = matcherOf(secrets, 'text')
+  const lengths = matcher.lengths(text)
+  let start = matcher.openStart(text)
   // A complete secret there is removed as a whole.
-  for (let before = -1; before !== start; ) {
-    before = start
-    for (const form of forms) {
-      const at = text.lastIndexOf(form, start - 1)
-      if (start > 0 && at >= 0 && at + form.length > start) start = at + form.length
-    }
-  }
+  for (let at = 0; at < start; at += 1) start = Math.max(start, at + (lengths[at] ?? 0))
   return maskText(text.slice(start), secrets)
 }
 
-/** Returns the length of the text that cannot be part of an unfinished secret. */
-function settledLength(text: string, forms: readonly string[]): number {
-  let end = Math.min(text.length, ...forms.map((form) => beginningAt(text, form)))
-  // Complete secrets are not split either.
-  for (let before = -1; before !== end; ) {
-    before = end
-    for (const form of forms) {
-      const at = text.lastIndexOf(form, end - 1)
-      if (at >= 0 && at + form.length > end) end = at
-    }
+type Token = { start: number; end: number }
+
+/** The secrets in a text from left to right; of those that start at one position, the longest. */
+function tokensIn(text: string, matcher: Matcher): Token[] {
+  const lengths = matcher.lengths(text)
+  const tokens: Token[] = []
+  for (let at = 0; at < text.length; ) {
+    const length = lengths[at] ?? 0
+    if (length > 0) tokens.push({ start: at, end: at + length })
+    at += Math.max(1, length)
   }
-  return end
+  return tokens
 }
 
-/** Returns where the text's end may start `form`, or the text's length. */
-function beginningAt(text: string, form: string): number {
-  const first = form.charAt(0)
-  let at = text.indexOf(first, Math.max(0, text.length - form.length + 1))
-  while (at >= 0 && !form.startsWith(text.slice(at))) at = text.indexOf(first, at + 1)
-  return at < 0 ? text.length : at
-}
-
-/** Returns where `form` may end that began before the text; 0 if it does not. */
-function endingAt(text: string, form: string): number {
-  for (let length = Math.min(form.length - 1, text.length); length > 0; length -= 1)
-    if (text.startsWith(form.slice(-length))) return length
-  return 0
-}
-
-function maskForms(text: string, secrets: readonly string[], formsOf: (secret: string) => string[]): string {
-  let masked = text
-  // Longest first, so that a secret containing another is replaced as a whole.
-  for (const secret of secrets.toSorted((a, b) => b.length - a.length)) {
-    if (!isLongEnough(secret)) continue
-    for (const form of new Set(formsOf(secret))) masked = masked.replaceAll(form, '[secret]')
+function masked(text: string, tokens: readonly Token[]): string {
+  if (tokens.length === 0) return text
+  const parts: string[] = []
+  let from = 0
+  for (const { start, end } of tokens) {
+    parts.push(text.slice(from, start))
+    from = end
   }
-  return masked
+  return [...parts, text.slice(from)].join('[secret]')
 }
 
-/** Shorter secrets would mask ordinary words. */
-function isLongEnough(secret: string): boolean {
-  return secret.length >= 8
+/** Many texts with the same secrets follow each other. The latest matchers are kept, up to this many characters. */
+const maxKept = 1024 * 1024
+const kept = new Map<string, Matcher>()
+let keptLength = 0
+
+function matcherOf(secrets: readonly string[], format: 'text' | 'json'): Matcher {
+  const key = `${format}\0${secrets.join('\0')}`
+  const known = kept.get(key)
+  if (known) {
+    kept.delete(key)
+    kept.set(key, known)
+    return known
+  }
+  // Shorter secrets would mask ordinary words.
+  const forms = secrets.filter(({ length }) => length >= 8).flatMap((secret) => formsOf(secret, format))
+  const matcher = createMatcher([...new Set(forms)])
+  kept.set(key, matcher)
+  keptLength += key.length
+  for (const [oldest] of kept) {
+    if (keptLength <= maxKept) break
+    kept.delete(oldest)
+    keptLength -= oldest.length
+  }
+  return matcher
 }
 
-function allForms(secret: string): string[] {
-  return [secret, escaped(secret), escaped(escaped(secret))]
+function formsOf(secret: string, format: 'text' | 'json'): string[] {
+  const inJson = [escaped(secret), escaped(escaped(secret))]
+  return format === 'json' ? inJson : [secret, ...inJson]
 }
 
 function escaped(text: string): string {

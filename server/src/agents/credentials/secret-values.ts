@@ -15,12 +15,25 @@ export function secretsIn(path: string, bytes: Buffer): string[] {
   return [...new Set([...secrets, ...keyLines(text)])]
 }
 
-/** Newest first. Old values are included because earlier conversations may still contain them. */
+/**
+ * Newest first. Old values are included because earlier conversations may still contain them. Limited, because all
+ * texts of an agent are searched for them.
+ */
 export function mergeSecrets(fresh: readonly string[], old: readonly string[]): string[] {
-  return [...new Set([...fresh, ...old])].slice(0, maxSecrets)
+  const merged: string[] = []
+  let total = 0
+  for (const secret of new Set([...fresh, ...old])) {
+    // Texts are also searched for the escaped forms.
+    total += JSON.stringify(JSON.stringify(secret)).length
+    if (merged.length === maxSecrets || total > maxTotal) break
+    merged.push(secret)
+  }
+  return merged
 }
 
 const maxSecrets = 500
+/** In characters. */
+const maxTotal = 64 * 1024
 const minLength = 8
 const maxLength = 8192
 const secretName = /key|token|secret|pass|pwd|pat$|credential|auth|cookie|session|private|signature|dsn/i

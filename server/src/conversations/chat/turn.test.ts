@@ -81,7 +81,7 @@ test('partials of the answer precede their line; keepalive after 15 s of silence
   await clock.waitingFor(15)
   await clock.advance(15)
   await clock.waitingFor(15)
-  platform.dispatch.handlers.partial(linked, { t: 'partial', ...claim, kind: 'text', text: 'hel' })
+  await platform.dispatch.handlers.partial(linked, { t: 'partial', ...claim, kind: 'text', text: 'hel' })
   await platform.dispatch.handlers.lines(linked, { t: 'lines', ...claim, from: 1, lines: [said('hello')] })
   await platform.dispatch.handlers.result(linked, resultOf(run))
   const { objects } = await reply

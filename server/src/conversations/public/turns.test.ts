@@ -69,8 +69,8 @@ test('partials of text arrive before their line; partials of thoughts are hidden
   // The heartbeat timer runs, so the stream is open.
   await setup.world.clock.waitingFor(15)
   const { handlers } = setup.world.runs.dispatch
-  handlers.partial(setup.world.linked, { t: 'partial', ...claim, kind: 'thinking', text: 'hm' })
-  handlers.partial(setup.world.linked, { t: 'partial', ...claim, kind: 'text', text: 'I lo' })
+  await handlers.partial(setup.world.linked, { t: 'partial', ...claim, kind: 'thinking', text: 'hm' })
+  await handlers.partial(setup.world.linked, { t: 'partial', ...claim, kind: 'text', text: 'I lo' })
   await setup.world.says(run, lines)
   await setup.world.end(run, { last_line: lines.length })
   const text = (await reply).bytes.toString()

@@ -125,8 +125,13 @@ export function createConnection(deps: ConnectionDeps): Connection {
   function receivePartial(frame: object) {
     const partial = PartialSignal.safeParse(frame)
     if (!partial.success || !isGreeted) return
+    inFlight += 1
+    throttle()
     // Queued behind the run's lines that are being stored, so that readers see both in order.
-    void inOrder(partial.data.execution_id, async () => handlers.partial(agent, partial.data))
+    void inOrder(partial.data.execution_id, () => handlers.partial(agent, partial.data)).then(() => {
+      inFlight -= 1
+      throttle()
+    })
   }
 
   function receiveRequest<T extends keyof AgentCalls>(id: FrameId, t: T, frame: object) {

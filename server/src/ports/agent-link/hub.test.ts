@@ -36,7 +36,7 @@ function quietHandlers(overrides: Partial<LinkHandlers> = {}): LinkHandlers {
     attachment: async () => ({ stale: true }),
     template: async () => ({ version: null, size: 0, data_base64: '' }),
     queue: async () => ({ updates: [] }),
-    partial: () => {},
+    partial: async () => {},
     ...overrides,
   }
 }
@@ -245,7 +245,7 @@ test('messages of one run are processed in order, runs concurrently', async () =
       order.push(`${execution_id}:${from}`)
       return { acked: from }
     },
-    partial: (_, { execution_id, text }) => void order.push(`${execution_id}:${text}`),
+    partial: async (_, { execution_id, text }) => void order.push(`${execution_id}:${text}`),
   })
   await using agent = await dial()
   await agent.hello()

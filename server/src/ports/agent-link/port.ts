@@ -59,7 +59,8 @@ export type LinkHandlers = {
     agent: LinkedAgent,
     message: AgentCalls['template']['request'],
   ): Promise<AgentCalls['template']['answer']>
-  partial(agent: LinkedAgent, message: Partial): void
+  /** Resolves when the piece was sent to readers or dropped. */
+  partial(agent: LinkedAgent, message: Partial): Promise<void>
   /** Called after the hello was answered, when calls can reach the agent. */
   connected?(agent: LinkedAgent): void
   /** Called when the link ended without a newer one. */

@@ -1,4 +1,5 @@
 import type { Partial as PartialSignal } from '@roost/contracts/link/runs'
+import type { Clock } from '../../kit/clock.ts'
 import { maskPiece } from '../../kit/mask-secrets.ts'
 import type { Log } from '../../ports/log.ts'
 import type { ExecutionRow } from '../executions/index.ts'
@@ -7,13 +8,15 @@ import type { SecretsOf } from './lines.ts'
 
 /** Pieces of answers for live readers, in order per run. */
 export type Pieces = {
-  add(agentId: string, piece: Pick<PartialSignal, 'execution_id' | 'kind' | 'text' | 'at'>): void
+  /** Resolves when the piece was published or dropped. */
+  add(agentId: string, piece: Pick<PartialSignal, 'execution_id' | 'kind' | 'text' | 'at'>): Promise<void>
   /** The blocks of these kinds are complete. Resolves when every earlier piece was published. */
   closed(executionId: string, kinds: readonly PartialText['kind'][]): Promise<void>
   remove(executionId: string): void
 }
 
 export type PiecesDeps = {
+  clock: Pick<Clock, 'now'>
   live: Pick<Live, 'partial' | 'closed'>
   log: Pick<Log, 'warn'>
   secretsOf: SecretsOf
@@ -25,6 +28,7 @@ type RunPieces = {
   row: ExecutionRow | null
   turn: Promise<void>
   blocks: Map<PartialText['kind'], Block>
+  window: { startsAt: number; used: number }
 }
 
 type Block = {
@@ -37,13 +41,16 @@ type Block = {
 /**
  * Masks known secrets in pieces, as in lines. The possible start of a secret waits for the next piece or the
  * complete line. Fails closed: when the secrets cannot be read, the piece is omitted and its line has the
- * text.
+ * text. So are pieces that come faster than any model writes.
  */
-export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Pieces {
+export function createPieces({ clock, live, log, secretsOf, runOf }: PiecesDeps): Pieces {
   const runs = new Map<string, RunPieces>()
 
   function ofRun(executionId: string): RunPieces {
-    const run = runs.get(executionId) ?? { row: null, turn: Promise.resolve(), blocks: new Map() }
+    const run = runs.get(executionId) ?? {
+      ...{ row: null, turn: Promise.resolve(), blocks: new Map() },
+      window: { startsAt: 0, used: 0 },
+    }
     runs.delete(executionId)
     runs.set(executionId, run)
     // The end of a run may be missed, so the least recently updated run is dropped.
@@ -52,16 +59,25 @@ export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Piece
     return run
   }
 
+  function isAllowed({ window }: RunPieces, characters: number): boolean {
+    const now = clock.now().getTime()
+    if (now - window.startsAt >= windowMs) Object.assign(window, { startsAt: now, used: 0 })
+    window.used += characters
+    return window.used <= maxPerWindow
+  }
+
   async function publish(
     run: RunPieces,
     agentId: string,
     piece: Parameters<Pieces['add']>[1],
   ): Promise<void> {
     const { execution_id, kind, text, at } = piece
+    const block = run.blocks.get(kind)
+    if (!isAllowed(run, perPiece + text.length + (block?.held.length ?? 0)))
+      return live.closed(execution_id, [kind])
     run.row ??= await runOf(execution_id)
     if (!run.row) return
     const secrets = (await secretsOf(agentId))(run.row)
-    const block = run.blocks.get(kind)
     // False after pieces, or the end of the block, that another process received from the agent.
     const isNext = at === undefined || (at > 0 && at === (block?.length ?? at))
     if (!isNext) live.closed(execution_id, [kind])
@@ -76,6 +92,7 @@ export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Piece
       run.turn = run.turn
         .then(() => publish(run, agentId, piece))
         .catch((error: unknown) => log.warn({ err: error }, 'a piece of an answer was not published'))
+      return run.turn
     },
     closed(executionId, kinds) {
       const close = () => {
@@ -92,3 +109,8 @@ export function createPieces({ live, log, secretsOf, runOf }: PiecesDeps): Piece
 }
 
 const maxRuns = 1000
+/** In characters. Models write some thousand per second. */
+const maxPerWindow = 256 * 1024
+const windowMs = 4000
+/** What a piece costs besides its characters. */
+const perPiece = 100

@@ -128,10 +128,16 @@ forEachDialect((_, open) => {
     const watch = platform.executions.watch(id, { partials: true, signal: until().signal })
     const plain = collect(platform.executions.watch(id, { signal: until().signal }))
     assert.deepEqual(words([(await watch.next()).value ?? assert.fail()]), [1])
-    on.partial(linked, { t: 'partial', ...hold, kind: 'text', text: 'Hel' })
-    on.partial(linked, { t: 'partial', ...hold, kind: 'text', text: 'lo' })
-    on.partial(linked, { t: 'partial', ...hold, kind: 'thinking', text: 'hm' })
-    on.partial(linked, { t: 'partial', execution_id: id, claim_token: 99, kind: 'text', text: 'foreign' })
+    await on.partial(linked, { t: 'partial', ...hold, kind: 'text', text: 'Hel' })
+    await on.partial(linked, { t: 'partial', ...hold, kind: 'text', text: 'lo' })
+    await on.partial(linked, { t: 'partial', ...hold, kind: 'thinking', text: 'hm' })
+    await on.partial(linked, {
+      t: 'partial',
+      execution_id: id,
+      claim_token: 99,
+      kind: 'text',
+      text: 'foreign',
+    })
     await send(platform, hold, 2, ['Hello'])
     await finish(platform, hold)
     const watched = await collect(watch)

@@ -36,7 +36,7 @@ forEachDialect((_, open) => {
       async write(text: string) {
         const received = Promise.withResolvers<void>()
         const stop = platform.live.listen(row.id, { changed() {}, partial: () => received.resolve() })
-        handlers.partial(linked, { t: 'partial', ...hold, kind: 'text', text })
+        await handlers.partial(linked, { t: 'partial', ...hold, kind: 'text', text })
         await received.promise
         stop()
       },

@@ -3,7 +3,7 @@ import type { ToolCall } from '@roost/contracts/runs/executions'
 import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { NumberedLine } from './rules.ts'
-import { toolsIn } from './tool-rules.ts'
+import { maxToolsPerLine, type ToolEnd, type ToolStart, toolsIn } from './tool-rules.ts'
 
 type ExecutionLinesTable = {
   execution_id: string
@@ -39,11 +39,83 @@ const rowsPerInsert = 1000
 const pageLines = 200
 const pageBytes = 1024 * 1024
 
+/** Recorded tool calls of a run. Agents write the lines, so their number needs a limit. */
+const maxTools = 10_000
+/** The tool calls of so many lines cannot exceed it; they are not counted for each line. */
+const uncountedLines = maxTools / maxToolsPerLine
+/** A run seldom has more than a few at once. */
+const maxOpenTools = 20
+
 export type OpenTool = Pick<ExecutionToolsTable, 'tool_use_id' | 'started_at'>
 
 /** The only SQL about transcript lines and tool calls. */
 export function transcriptStore(executor: Executor) {
   const db = executor.withTables<TranscriptTables>()
+
+  async function countTools(executionId: string): Promise<number> {
+    const row = await db
+      .selectFrom('execution_tools')
+      .select((e) => e.fn.countAll<number>().as('total'))
+      .where('execution_id', '=', executionId)
+      .executeTakeFirstOrThrow()
+    return Number(row.total)
+  }
+
+  async function addTools(execution: { id: string; agent_id: string }, started: readonly ToolStart[]) {
+    const mayBeMany = started.some(({ n }) => n > uncountedLines)
+    const room = mayBeMany ? Math.max(0, maxTools - (await countTools(execution.id))) : maxTools
+    const rows = started.slice(0, room).map((tool) => ({
+      execution_id: execution.id,
+      tool_use_id: tool.id,
+      agent_id: execution.agent_id,
+      n: tool.n,
+      tool: tool.tool,
+      input_summary: tool.input_summary,
+      output_summary: null,
+      success: null,
+      started_at: tool.at,
+      ended_at: null,
+      duration_ms: null,
+    }))
+    for (let start = 0; start < rows.length; start += rowsPerInsert) {
+      await db
+        .insertInto('execution_tools')
+        .values(rows.slice(start, start + rowsPerInsert))
+        .onConflict((c) => c.columns(['execution_id', 'tool_use_id']).doNothing())
+        .execute()
+    }
+  }
+
+  async function addResults(executionId: string, ended: readonly ToolEnd[]) {
+    for (let start = 0; start < ended.length; start += rowsPerInsert) {
+      const results = new Map(ended.slice(start, start + rowsPerInsert).map((result) => [result.id, result]))
+      const open = await db
+        .selectFrom('execution_tools')
+        .selectAll()
+        .where('execution_id', '=', executionId)
+        .where('tool_use_id', 'in', [...results.keys()])
+        .where('ended_at', 'is', null)
+        .execute()
+      const rows = open.flatMap((row) => {
+        const result = results.get(row.tool_use_id)
+        return result ? [{ ...row, ...resultOf(result, row.started_at) }] : []
+      })
+      if (rows.length === 0) continue
+      await db
+        .insertInto('execution_tools')
+        .values(rows)
+        .onConflict((c) =>
+          c.columns(['execution_id', 'tool_use_id']).doUpdateSet((e) => ({
+            output_summary: e.ref('excluded.output_summary'),
+            success: e.ref('excluded.success'),
+            ended_at: e.ref('excluded.ended_at'),
+            duration_ms: e.ref('excluded.duration_ms'),
+          })),
+        )
+        .execute()
+    }
+  }
+
   return {
     /** Adds lines whose numbers the caller has claimed in this transaction, and their tool calls. */
     async add(execution: { id: string; agent_id: string }, lines: readonly NumberedLine[]): Promise<void> {
@@ -54,61 +126,27 @@ export function transcriptStore(executor: Executor) {
         await db.insertInto('execution_lines').values(rows).execute()
       }
       const { started, ended } = toolsIn(lines)
-      for (const tool of started) {
-        await db
-          .insertInto('execution_tools')
-          .values({
-            execution_id: execution.id,
-            tool_use_id: tool.id,
-            agent_id: execution.agent_id,
-            n: tool.n,
-            tool: tool.tool,
-            input_summary: tool.input_summary,
-            output_summary: null,
-            success: null,
-            started_at: tool.at,
-            ended_at: null,
-            duration_ms: null,
-          })
-          .onConflict((c) => c.columns(['execution_id', 'tool_use_id']).doNothing())
-          .execute()
-      }
-      for (const tool of ended) {
-        const row = await db
-          .selectFrom('execution_tools')
-          .select('started_at')
-          .where('execution_id', '=', execution.id)
-          .where('tool_use_id', '=', tool.id)
-          .where('ended_at', 'is', null)
-          .executeTakeFirst()
-        if (!row) continue
-        await db
-          .updateTable('execution_tools')
-          .set({
-            output_summary: tool.output_summary,
-            success: tool.success ? 1 : 0,
-            ended_at: tool.at,
-            duration_ms: Math.max(0, Date.parse(tool.at) - Date.parse(row.started_at)),
-          })
-          .where('execution_id', '=', execution.id)
-          .where('tool_use_id', '=', tool.id)
-          .execute()
-      }
+      await addTools(execution, started)
+      await addResults(execution.id, ended)
     },
 
-    /** Tool calls without a result. */
+    /** Tool calls without a result; not all of very many. */
     async openTools(executionId: string): Promise<OpenTool[]> {
       return db
         .selectFrom('execution_tools')
         .select(['tool_use_id', 'started_at'])
         .where('execution_id', '=', executionId)
         .where('ended_at', 'is', null)
+        .limit(maxOpenTools + 1)
         .execute()
     },
 
-    /** Ends tool calls that were open when their run ended: no result will follow. */
+    /**
+     * Ends tool calls that were open when their run ended: no result will follow. `open` is what `openTools` returned.
+     * Of very many, only the first have a duration.
+     */
     async endTools(executionId: string, open: readonly OpenTool[], at: string): Promise<void> {
-      for (const tool of open) {
+      for (const tool of open.slice(0, maxOpenTools)) {
         const duration_ms = Math.max(0, Date.parse(at) - Date.parse(tool.started_at))
         await db
           .updateTable('execution_tools')
@@ -117,6 +155,13 @@ export function transcriptStore(executor: Executor) {
           .where('tool_use_id', '=', tool.tool_use_id)
           .execute()
       }
+      if (open.length <= maxOpenTools) return
+      await db
+        .updateTable('execution_tools')
+        .set({ success: 0, ended_at: at })
+        .where('execution_id', '=', executionId)
+        .where('ended_at', 'is', null)
+        .execute()
     },
 
     /**
@@ -215,14 +260,7 @@ export function transcriptStore(executor: Executor) {
         .execute()
     },
 
-    async countTools(executionId: string): Promise<number> {
-      const row = await db
-        .selectFrom('execution_tools')
-        .select((e) => e.fn.countAll<number>().as('total'))
-        .where('execution_id', '=', executionId)
-        .executeTakeFirstOrThrow()
-      return Number(row.total)
-    },
+    countTools,
 
     async toolCalls(executionId: string): Promise<ToolCall[]> {
       const rows = await db
@@ -254,6 +292,11 @@ export function transcriptStore(executor: Executor) {
         .execute()
     },
   }
+}
+
+function resultOf({ output_summary, success, at }: ToolEnd, startedAt: string) {
+  const duration_ms = Math.max(0, Date.parse(at) - Date.parse(startedAt))
+  return { output_summary, success: success ? 1 : 0, ended_at: at, duration_ms }
 }
 
 /** How many of the first rows stay within both limits; at least one, if there is one. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NumberedLine } from './rules.ts'
-import { summaryOf, toolsIn } from './tool-rules.ts'
+import { maxToolsPerLine, summaryOf, toolsIn } from './tool-rules.ts'
 
 const at = '2026-01-05T08:00:00.000Z'
 const stored = (n: number, line: object): NumberedLine => ({
@@ -36,6 +36,18 @@ test('lines of unexpected shape are ignored', () => {
     { type: 'assistant', message: { content: [{ type: 'tool_use', id: 'x' }] } },
   ]
   assert.deepEqual(toolsIn(odd.map((line, index) => stored(index + 1, line))), { started: [], ended: [] })
+})
+
+test('of a line with very many calls, the first are recorded', () => {
+  const content = Array.from({ length: 20_000 }, (_, index) => ({
+    ...{ type: 'tool_use', id: `t${index}`, name: 'Bash', input: {} },
+  }))
+  const { started } = toolsIn([
+    stored(1, { type: 'assistant', message: { content } }),
+    stored(2, { type: 'assistant', message: { content: [{ type: 'tool_use', id: 'last', name: 'Read' }] } }),
+  ])
+  assert.equal(started.length, maxToolsPerLine + 1)
+  assert.equal(started.at(-1)?.id, 'last')
 })
 
 test('a summary is one line of at most 200 characters from the most informative field', () => {

@@ -4,13 +4,18 @@ import type { NumberedLine } from './rules.ts'
 export type ToolStart = { id: string; n: number; tool: string; input_summary: string; at: string }
 export type ToolEnd = { id: string; output_summary: string; success: boolean; at: string }
 
+/** Calls, and results, that are recorded of one line. Models make some ten at once. */
+export const maxToolsPerLine = 50
+
 /** Returns the tool calls and results in stored lines, in order. Lines from an agent may have any shape. */
 export function toolsIn(lines: readonly NumberedLine[]): { started: ToolStart[]; ended: ToolEnd[] } {
   const started: ToolStart[] = []
   const ended: ToolEnd[] = []
   for (const { n, line } of lines) {
     if (line.type !== 'assistant' && line.type !== 'user') continue
+    const [calls, results] = [started.length, ended.length]
     for (const block of blocksOf(line)) {
+      if (started.length - calls === maxToolsPerLine || ended.length - results === maxToolsPerLine) break
       if (block.type === 'tool_use' && typeof block.id === 'string' && typeof block.name === 'string') {
         const { id, name } = block
         started.push({
