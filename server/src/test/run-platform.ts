@@ -145,6 +145,7 @@ export async function startRunPlatform(options: RunPlatformOptions): Promise<Run
   const runContexts: RunContexts = {
     find: async (id) => agents.get(id) ?? null,
     isClosedForRuns: async (_tx, id) => stopRequested.has(id),
+    exists: async (_tx, id) => agents.has(id),
     callableAgentNames: async () => [],
     skillsBlock: async () => null,
     settings: async (id) => (agents.has(id) ? agentSettings : null),

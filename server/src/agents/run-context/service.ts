@@ -32,6 +32,8 @@ export type RunContexts = {
    * Read in the transaction; `find` may be outdated.
    */
   isClosedForRuns(tx: Tx, agentId: string): Promise<boolean>
+  /** False when the agent was deleted. Read in the transaction, like `isClosedForRuns`. */
+  exists(tx: Tx, agentId: string): Promise<boolean>
   /** Names of the agents it may call. Separate, because only dispatched runs need them. */
   callableAgentNames(agentId: string): Promise<string[]>
   /** The skills' descriptions for the system prompt; null without skills. Separate for the same reason. */
@@ -91,6 +93,7 @@ export function createRunContexts({
       return agent && settings.forLink(agent)
     },
     skillsBlock,
+    exists: async (tx, agentId) => (await agentStore(tx).byId(agentId)) !== null,
     async isClosedForRuns(tx, agentId) {
       const closed = await Promise.all([
         agentStore(tx).isClosedForRuns(agentId),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
 import { agentFact, resultOf } from '../../test/run-platform.ts'
+import { operatorQueueStore } from './store.ts'
 import { openQueueWorld, type QueueWorld } from './test/world.ts'
 
 const question = { request_id: 'q1', title: 'Which colour?', question: 'Of the button.' }
@@ -55,5 +56,23 @@ forEachDialect((_name, open) => {
     world.runs.agents.set(world.agentId, agentFact({ id: world.agentId }))
     await resume(world)
     assert.equal((await world.executions()).length, 1)
+  })
+
+  test('due answers are read in pages, also those of one moment', async () => {
+    await using world = await openQueueWorld(open)
+    await world.switchResume(true)
+    world.runs.agents.set(world.agentId, agentFact({ id: world.agentId, status: 'stopped' }))
+    const ids: string[] = []
+    for (const request_id of ['q1', 'q2', 'q3']) {
+      const { id } = (await world.ask({ ...question, request_id })).json
+      await world.respond(id, { response: 'green' })
+      ids.push(id)
+    }
+    await world.queue.settled()
+    const store = operatorQueueStore(world.db)
+    const first = await store.toResume({ responded_at: '', id: '' }, 2)
+    const last = first[1] ?? assert.fail('a page is full')
+    const next = await store.toResume({ responded_at: last.responded_at ?? '', id: last.id }, 2)
+    assert.deepEqual([...first, ...next].map(({ id }) => id).toSorted(), ids.toSorted())
   })
 })

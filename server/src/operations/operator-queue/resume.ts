@@ -20,7 +20,7 @@ export type ResumeDeps = {
 
 /** Older answers start no run. The agent finds them when it reads its asks. */
 const maxWaitSeconds = 24 * 3600
-const maxPerPass = 50
+const pageSize = 50
 
 export type Resume = {
   /** Starts the runs of all due answers whose agents take runs. */
@@ -86,10 +86,17 @@ export function createResume(deps: ResumeDeps): Resume {
 
   return {
     async pass(signal) {
-      const since = timestamp(secondsLater(clock.now(), -maxWaitSeconds))
-      for (const row of await operatorQueueStore(db).toResume(since, maxPerPass)) {
-        if (signal.aborted) return
-        await attempt(row)
+      let after = { responded_at: timestamp(secondsLater(clock.now(), -maxWaitSeconds)), id: '' }
+      for (;;) {
+        // Answers for stopped agents stay due, so later pages may have some that can start.
+        const page = await operatorQueueStore(db).toResume(after, pageSize)
+        for (const row of page) {
+          if (signal.aborted) return
+          await attempt(row)
+        }
+        const last = page.at(-1)
+        if (!last?.responded_at || page.length < pageSize) return
+        after = { responded_at: last.responded_at, id: last.id }
       }
     },
     async one(id) {

@@ -191,13 +191,21 @@ export function operatorQueueStore(executor: Executor) {
         .execute()
     },
 
-    async toResume(since: string, limit: number): Promise<ItemRow[]> {
+    /** Due answers after this one, oldest first. */
+    async toResume(after: { responded_at: string; id: string }, limit: number): Promise<ItemRow[]> {
       return db
         .selectFrom('operator_items')
         .selectAll()
         .where('resume', '=', 'due')
-        .where('responded_at', '>=', since)
+        .where('responded_at', '>=', after.responded_at)
+        .where((e) =>
+          e.or([
+            e('responded_at', '>', after.responded_at),
+            e.and([e('responded_at', '=', after.responded_at), e('id', '>', after.id)]),
+          ]),
+        )
         .orderBy('responded_at')
+        .orderBy('id')
         .limit(limit)
         .execute()
     },

@@ -215,6 +215,27 @@ forEachDialect((_, open) => {
     for (const { id } of rows.slice(1)) assert.equal((await platform.row(id)).error_code, 'circuit_open')
   })
 
+  test('a run that was cancelled before it could enter the queue does not stay the probe', async () => {
+    const { platform, clock, db } = await start()
+    for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')
+    const failed = await platform.row(await runOnce(platform, 'auth'))
+    const retry = await db.atomically((tx) => platform.dispatch.planRetry(tx, failed, clock.now()))
+    const reader = { caller: person({ role: 'admin' }), agentId: 'a1', relation: 'admin' as const }
+    const stop = (id: string) => platform.executions.terminate(reader, id)
+    await stop(retry.id)
+    await clock.advance(60)
+    const enter = db.atomically((tx) => platform.dispatch.enqueueRetry(tx, retry))
+    assert.equal(await enter, false)
+    const [first, second, third] = await several(platform, 3, 1)
+    assert.ok(first && second && third)
+    await stop(first.id)
+    await stop(second.id)
+    await db.atomically((tx) => platform.dispatch.release(tx, 'a1', async () => [second.id, third.id]))
+    assert.notEqual((await platform.row(third.id)).queued_at, null)
+    await end(platform, await claimOne(platform), null)
+    await accept(platform)
+  })
+
   test('runs accepted while it opens are refused or fail; none stays queued', async () => {
     const { platform, db } = await start()
     for (let time = 0; time < 2; time += 1) await runOnce(platform, 'auth')

@@ -23,6 +23,8 @@ export type DispatchBreaker = {
    * one. Throws `circuit_open`.
    */
   admitIn(tx: Tx, agent: { id: string; name: string }, executionId: string): Promise<'free' | 'probe'>
+  /** An admitted run did not enter the queue after all: another may be the probe. */
+  withdraw(tx: Tx, agentId: string, executionId: string): Promise<void>
   /** The agents of these that accept any number of new runs; locks their breakers like `admitIn`. */
   freeIn(tx: Tx, agentIds: readonly string[]): Promise<ReadonlySet<string>>
 }
@@ -76,6 +78,8 @@ export function createDispatchBreaker(deps: DispatchBreakerDeps): DispatchBreake
       await store.write(agent.id, 'dispatch', admission.memory)
       return 'probe'
     },
+
+    withdraw: (tx, agentId, executionId) => breakerStore(tx).releaseProbe(agentId, 'dispatch', executionId),
 
     async freeIn(tx, agentIds) {
       if (!isPlatformEnabled()) return new Set(agentIds)

@@ -97,6 +97,21 @@ export function createAccept(deps: AcceptDeps): Accept {
     }
   }
 
+  /**
+   * Sends both statements together; the count runs once the queue is locked. Throws `agent_not_found` for an agent that
+   * was deleted since `checkAgent`.
+   */
+  async function lockAndCount(tx: Tx, agentId: string, of: { count: number; sessionId: string | null }) {
+    const queue = queueStore(tx)
+    const [last, counts] = await Promise.all([
+      queue.lockQueue(agentId, of.count),
+      queue.queueLength(agentId, of.sessionId),
+    ])
+    // The deletion removes the queue, so this is the first run of an agent or comes too late.
+    if (last === of.count && !(await runContexts.exists(tx, agentId))) throw new Fault('agent_not_found')
+    return [last, counts] as const
+  }
+
   return {
     transaction: refusals.transaction,
 
@@ -160,8 +175,10 @@ export function createAccept(deps: AcceptDeps): Accept {
       const at = await queue.endOfQueue(agentId, timestamp(clock.now()))
       for (const id of await choose()) {
         const admission = await admissionOf(tx, agentId, id)
-        if (admission !== 'refused') await queue.release(id, at)
-        if (admission !== 'free') break
+        const entered = admission !== 'refused' && (await queue.release(id, at))
+        // Cancelled since it was chosen: the next one may be the probe.
+        if (admission === 'probe' && !entered) await breaker.withdraw(tx, agentId, id)
+        else if (admission !== 'free') break
       }
       tx.onCommitted(() => link.wake(agentId))
     },
@@ -170,12 +187,6 @@ export function createAccept(deps: AcceptDeps): Accept {
 
 function countsInQueue({ triggeredBy }: RunRequest): boolean {
   return isBounded(triggeredBy)
-}
-
-/** Sends both statements together; the count runs once the queue is locked. */
-function lockAndCount(tx: Tx, agentId: string, of: { count: number; sessionId: string | null }) {
-  const queue = queueStore(tx)
-  return Promise.all([queue.lockQueue(agentId, of.count), queue.queueLength(agentId, of.sessionId)])
 }
 
 function refuseWhenFull(

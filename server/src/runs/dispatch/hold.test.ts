@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Fault } from '../../kit/fault.ts'
+import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, linked, person } from '../../test/run-platform.ts'
+import { queueStore } from '../executions/index.ts'
+import { sourceOf } from './index.ts'
+import { createAgentEnd } from './service.ts'
 import { claim, claimOne, hello, hold, line, start as startOn } from './test/dispatch-world.ts'
 
 forEachDialect((_, open) => {
@@ -75,6 +80,46 @@ forEachDialect((_, open) => {
       [deleted.status, deleted.error_code, deleted.agent_deleted],
       ['cancelled', 'agent_deleted', 1],
     )
+  })
+
+  test('a run that waits for the deletion of its agent is refused', async () => {
+    const { platform, db } = await start()
+    const agent = await platform.dispatch.checkAgent('a1')
+    await db.atomically((tx) => platform.dispatch.agentDeleted(tx, 'a1'))
+    platform.agents.delete('a1')
+    const source = sourceOf(person(), null)
+    const request = { agentId: 'a1', kind: 'task', triggeredBy: 'manual', message: 'late', source } as const
+    await assert.rejects(
+      platform.dispatch.transaction((tx) => platform.dispatch.enqueue(tx, agent, request)),
+      (error) => error instanceof Fault && error.code === 'agent_not_found',
+    )
+  })
+
+  test('a run that is claimed while its access ends is cancelled, too', async () => {
+    const { platform, db } = await start()
+    const source = { ...sourceOf(person(), null), principal: 'user:p' }
+    const { id } = await accept(platform, { source })
+    const { settle } = platform.executions
+    const { accessEnded } = createAgentEnd({
+      link: createFakeAgentLink(),
+      async settle(tx, row, ...rest) {
+        if (row.status === 'queued') {
+          const at = new Date().toISOString()
+          await queueStore(tx).claim([id], { token: 1, at, leaseExpiresAt: at })
+        }
+        return settle(tx, row, ...rest)
+      },
+    })
+    await db.atomically((tx) =>
+      accessEnded(tx, {
+        agent: { id: 'a1', name: 'scout' },
+        isOf: (principal) => principal === 'user:p',
+        reason: 'No longer shared.',
+        now: new Date(),
+      }),
+    )
+    const { status, error_code } = await platform.row(id)
+    assert.deepEqual([status, error_code], ['cancelled', 'access_ended'])
   })
 
   test('queued runs are not claimed after a stop request, even with a stale cache', async () => {

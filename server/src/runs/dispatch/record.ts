@@ -115,6 +115,7 @@ export function createRecords({ clock, events, link, breaker }: RecordDeps): Rec
       const at = await queue.endOfQueue(row.agent_id, timestamp(clock.now()))
       const entered = await queue.releaseRetry(row.id, { number, at })
       if (entered) tx.onCommitted(() => link.wake(row.agent_id))
+      else await breaker.withdraw(tx, row.agent_id, row.id)
       return entered
     },
   }
@@ -127,7 +128,14 @@ export function notRunRow(
 ): ExecutionRow {
   const id = request.executionId ?? newId()
   return {
-    ...rowOf(agent, request, { id, number, bounded: false, held: true, chain_depth: 0, now }),
+    ...rowOf(agent, shortened(request, notRun), {
+      id,
+      number,
+      bounded: false,
+      held: true,
+      chain_depth: 0,
+      now,
+    }),
     completed_at: timestamp(now),
     cost_micros: 0,
     ...(notRun.status === 'skipped'
@@ -135,3 +143,12 @@ export function notRunRow(
       : { status: 'failed', error: notRun.error, error_code: notRun.error_code }),
   }
 }
+
+/** A schedule of every minute whose agent is stopped has a skipped run each minute. */
+function shortened(request: RunRequest, { status }: NotRun): RunRequest {
+  if (status !== 'skipped' || request.message.length <= maxSkippedMessage) return request
+  return { ...request, message: `${request.message.slice(0, maxSkippedMessage).toWellFormed()}…` }
+}
+
+/** In characters. */
+const maxSkippedMessage = 2000

@@ -15,6 +15,7 @@ import {
   cancelOnAgent,
   type ExecutionRow,
   executionStore,
+  isFinal,
   queueStore,
   type RunHooks,
   type Settle,
@@ -114,10 +115,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     return piece ?? { stale: true }
   }
 
-  function partial(agentId: string, signal: PartialSignal): void {
+  async function partial(agentId: string, signal: PartialSignal): Promise<void> {
     // A piece under a void claim is dropped; the next line has its text.
-    if (!lastClaims.holds(agentId, signal)) return
-    pieces.add(agentId, signal)
+    if (lastClaims.holds(agentId, signal)) await pieces.add(agentId, signal)
   }
 
   const lastClaims = createLastClaims()
@@ -220,18 +220,14 @@ export function createAgentEnd({ settle, link }: Settle & { link: Pick<AgentLink
     ending: { error: string; error_code: 'agent_stopped' | 'agent_deleted' | 'access_ended' },
   ): Promise<ExecutionRow[]> {
     const cancelled: ExecutionRow[] = []
+    const end = { status: 'cancelled', terminal_reason: 'cancelled', ...ending } as const
     for (const row of rows) {
-      const isSettled = await settle(
-        tx,
-        row,
-        { statuses: [row.status] },
-        {
-          status: 'cancelled',
-          terminal_reason: 'cancelled',
-          ...ending,
-        },
-      )
-      if (isSettled) cancelled.push(row)
+      // A claim may have changed the status since it was read.
+      for (let now: ExecutionRow | null = row; now && !isFinal(now.status); ) {
+        const isEnded = await settle(tx, now, { statuses: [now.status] }, end)
+        if (isEnded) cancelled.push(now)
+        now = isEnded ? null : await executionStore(tx).byId(row.id)
+      }
     }
     return cancelled
   }

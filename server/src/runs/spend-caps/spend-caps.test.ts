@@ -9,6 +9,7 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { as, routesApp } from '../../test/routes-app.ts'
 import { accept, linked, person, resultOf } from '../../test/run-platform.ts'
 import { executionStore } from '../executions/index.ts'
+import { fanOutStore } from '../fan-out/index.ts'
 import { spendCapRoutes } from './routes.ts'
 import { dayOf, microsOf, reachedCap } from './rules.ts'
 
@@ -130,6 +131,17 @@ forEachDialect((_, open) => {
     await clock.advance(86_400)
     assert.equal((await get()).spent_today_usd, 0)
     assert.notEqual((await sendRequest(await run(0))).status, 402)
+  })
+
+  test('a held task of a fan-out counts on the day on which it works, days after its creation', async () => {
+    const { platform, clock, get, spend } = await start()
+    const created_at = clock.now().toISOString()
+    const fanOut = { id: 'f1', agent_id: 'a1', max_concurrency: 1, source_mcp_key_id: null, created_at }
+    await fanOutStore(platform.db).insert({ ...fanOut, completed_at: null })
+    const row = await accept(platform, { triggeredBy: 'fan_out', links: { fanOutId: 'f1' } })
+    await clock.advance(3 * 86_400)
+    await spend(row.id, 5)
+    assert.equal((await get()).spent_today_usd, 5)
   })
 })
 

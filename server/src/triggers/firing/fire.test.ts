@@ -59,6 +59,15 @@ forEachDialect((_dialect, open) => {
     assert.ok(runs.every((run) => run.status === 'queued' || run.cost_micros === 0))
   })
 
+  test('the record of a skipped run has only the beginning of a long message', async () => {
+    const platform = await startFiringPlatform(await open())
+    const schedule = await platform.addSchedule({ message: 'x'.repeat(100_000) })
+    platform.setStatus('stopped')
+    await platform.firing.fire(schedule, { cause: 'clock', dueAt })
+    const [skipped] = await platform.runs()
+    assert.equal(skipped?.message, `${'x'.repeat(2000)}…`)
+  })
+
   test('each closed gate leaves its record', async () => {
     const platform = await startFiringPlatform(await open())
     const schedule = await platform.addSchedule()

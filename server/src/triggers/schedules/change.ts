@@ -13,7 +13,7 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { modelOf } from '../../runs/dispatch/index.ts'
-import { type By, checkCap, checkMayChange, checkTimes, personOf, recipientOf } from './rules.ts'
+import { type By, checkCap, checkMayChange, checkRoom, checkTimes, personOf, recipientOf } from './rules.ts'
 import { type Schedule, type SchedulePatch, scheduleStore } from './store.ts'
 
 /** The agent of a schedule with its current name. */
@@ -72,6 +72,7 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
         const store = scheduleStore(tx)
         await store.lockChanges()
         checkCap(fields.timeout_seconds, await capOf(tx, agent))
+        checkRoom(fields.message, await store.messagesLength(agent.id, null))
         const now = timestamp(clock.now())
         const created = await store.insert({
           ...columnsOf(fields),
@@ -103,6 +104,8 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
         // A disabled schedule may exceed a cap that was lowered since; an enabled one may not.
         const isEnabling = fields.enabled === true && fields.timeout_seconds === undefined
         checkCap(isEnabling ? stored.timeout_seconds : fields.timeout_seconds, await capOf(tx, agent))
+        if (fields.message !== undefined && fields.message.length > stored.message.length)
+          checkRoom(fields.message, await scheduleStore(tx).messagesLength(agent.id, id))
         const patch = patchOf(stored, fields, recipient, timestamp(clock.now()))
         // A run works for the author of its prompts. Nobody's words run with another person's access.
         const principal = changesPrompt(stored, fields)

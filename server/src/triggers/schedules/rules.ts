@@ -44,6 +44,18 @@ export function personOf({ caller }: Pick<By, 'caller'>): SignedIn['user'] | nul
   return caller.kind === 'key' && caller.key.scope === 'agent' ? null : caller.user
 }
 
+/** In characters. The list of an agent's schedules has all their messages. */
+export const maxMessagesLength = 10_000_000
+
+/** `others`: characters of the agent's other schedules. Throws `validation_error`. */
+export function checkRoom(message: string, others: number): void {
+  if (message.length + others <= maxMessagesLength) return
+  throw new Fault(
+    'validation_error',
+    `message: the messages of all schedules of an agent have at most ${maxMessagesLength} characters together.`,
+  )
+}
+
 /**
  * Throws `owner_required`. The owner may change everything, and the creator everything but `enabled`. Everybody with
  * access may change the recipient, within the limits of `recipientOf`.

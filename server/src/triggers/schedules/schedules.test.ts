@@ -146,6 +146,22 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([json.agent_cap_seconds, json.requested_seconds], [3600, 9000])
   })
 
+  test('422 when the messages of all schedules of an agent would become too long to list', async () => {
+    await using it = await openHelper(await open())
+    const long = 'x'.repeat(100_000)
+    const { id } = await it.create()
+    const shared = await it.create({ message: long })
+    for (let count = 1; count < 99; count += 1) await it.create({ message: long })
+    await it.create()
+    const refused = await it.request(it.owner.key, 'POST', url, { ...base, message: long })
+    assert.deepEqual([refused.status, refused.json.error], [422, 'validation_error'])
+    assert.match(refused.json.detail, /message: .* at most 10000000 characters together/)
+    const grown = await it.request(it.owner.key, 'PUT', `${url}/${id}`, { message: long })
+    assert.equal(grown.status, 422)
+    assert.equal((await it.request(it.owner.key, 'PUT', `${url}/${shared.id}`, { message: 'x' })).status, 200)
+    assert.equal((await it.request(it.owner.key, 'PUT', `${url}/${id}`, { message: long })).status, 200)
+  })
+
   test("400 when an agent's timeout would fall below one of its schedules'", async () => {
     await using it = await openHelper(await open())
     const long = await it.create({ name: 'long', timeout_seconds: 1800 })

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Executor } from '../../ports/database/port.ts'
 import type { SchedulesTable, ScheduleTables } from './tables.ts'
 
@@ -80,6 +81,18 @@ export function scheduleStore(executor: Executor) {
         .values({ ...row, number: position, position })
         .returning(scheduleColumns)
         .executeTakeFirstOrThrow()
+    },
+
+    /** Characters of all messages of the agent's schedules, without this one. */
+    async messagesLength(agentId: string, without: string | null): Promise<number> {
+      const row = await live()
+        .clearSelect()
+        .select((e) => e.fn.sum<number | string | null>(sql<number>`length(message)`).as('total'))
+        .where('agent_id', '=', agentId)
+        .$if(without !== null, (q) => q.where('id', '<>', without ?? ''))
+        .executeTakeFirst()
+      // PostgreSQL returns sums as text.
+      return Number(row?.total ?? 0)
     },
 
     async byId(id: string): Promise<Schedule | null> {
