@@ -27,6 +27,7 @@ import { createWriters } from './history/writers.ts'
 import { type Clock, timestamp } from './kit/clock.ts'
 import { isObject } from './kit/json.ts'
 import { faultText, type Log } from './kit/log.ts'
+import { memoize } from './kit/memoize.ts'
 import { createAddresses } from './link/addresses.ts'
 import { type Forwarder, patienceMs, startForwarder } from './link/forwarder.ts'
 import { createLink } from './link/link.ts'
@@ -35,7 +36,7 @@ import { watchQueueFile } from './operator-queue/watch.ts'
 import { createOwnersFiles } from './principals/owners-files.ts'
 import { createPlaces, type TurnPlace } from './principals/places.ts'
 import { createSharing } from './principals/sharing.ts'
-import { openUids, type Uids, uidsFile } from './principals/uids.ts'
+import { openUids, uidsFile } from './principals/uids.ts'
 import { firstStartOf, migrateSpool, migrateState, prepareVolume, volumeOf } from './principals/volume.ts'
 import { childEnvironment } from './processes/environment.ts'
 import { createIdentities, joinGroups, readIdentityFacts } from './processes/identity.ts'
@@ -52,6 +53,7 @@ import { clearLeftovers } from './turns/leftovers.ts'
 import { createLivePool } from './turns/live.ts'
 import { createUserCount } from './turns/prepare.ts'
 import { createRuns } from './turns/runs.ts'
+import { createScratches } from './turns/scratch.ts'
 import type { Checks } from './workspace/check.ts'
 import { readWorkspaceInfo } from './workspace/info.ts'
 import { initializeWorkspace, runSetup } from './workspace/initialize.ts'
@@ -125,17 +127,14 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   const users = createUserCount()
   const sharing = createSharing(home, identities, clock)
   const ownersFiles = createOwnersFiles(home, join(volume.program, 'others-wrote'), identities)
-  let loadedUids: Promise<Uids> | null = null
+  const scratches = createScratches(config.scratch, identities)
   const places = createPlaces({
     home,
     volume,
     identities,
     runtime: config.runtime,
     agentName: config.agentName,
-    uids() {
-      loadedUids ??= openUids(uidsFile(volume.program), volume.homes)
-      return loadedUids
-    },
+    uids: memoize(() => openUids(uidsFile(volume.program), volume.homes)),
   })
   const permissions = createPermissions(home, join(volume.owner, 'state'), identities)
   const addresses = createAddresses({
@@ -173,7 +172,13 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
   let loadedSkills: Promise<Skills> | null = null
   const skills = () => {
     loadedSkills ??= import('./skills/skills.ts').then((loaded) =>
-      loaded.createSkills({ paths, runtime: config.runtime, clock, environment: () => environment({}) }),
+      loaded.createSkills({
+        paths,
+        runtime: config.runtime,
+        clock,
+        parts: join(volume.program, 'skills'),
+        environment: () => environment({}),
+      }),
     )
     return loadedSkills
   }
@@ -240,6 +245,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
       ([gitModule, runModule]) =>
         gitModule.createWorkspaceGit({
           home,
+          isShared: ownersFiles.isShared,
           git: runModule.createRunGit({
             home,
             path: variables.PATH ?? '',
@@ -319,7 +325,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         runtime,
         home,
         parts: join(volume.program, 'parts'),
-        scratch: config.scratch,
+        scratches,
         places,
         users,
         sharing,
@@ -388,7 +394,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     git,
     credentials,
     writer: createWriter(paths, join(volume.program, 'parts'), clock),
-    packer: createPacker(paths, join(volume.program, 'packs'), clock),
+    packer: createPacker(paths, join(volume.program, 'packs'), identities, clock),
     skills,
     terminals,
     transfers,
@@ -397,7 +403,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
     applySettings,
     dropSession: live.drop,
     info: async () => ({
-      ...(await readWorkspaceInfo(home)),
+      ...(await readWorkspaceInfo(paths)),
       runtime_version: version,
       workspace_initialized: isInitialized,
       first_start_ms: firstStart,
@@ -481,7 +487,7 @@ export async function startAgent(deps: AgentDeps): Promise<Agent> {
         .catch((fault: unknown) => log.warn('restore not completed', { reason: faultText(fault) }))
     await clearLeftovers(
       unfinished.map(({ executionId }) => executionId),
-      config.scratch,
+      scratches,
       identities,
     ).catch((fault: unknown) => log.warn('leftovers not cleared', { reason: faultText(fault) }))
     await migrateState(home, volume, identities).catch((fault: unknown) =>

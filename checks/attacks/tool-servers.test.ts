@@ -86,7 +86,7 @@ test('what the tool server of a visitor is bound to', async (t) => {
   assert.equal(first.response, `tool-result: ${expected}`)
   own.resume_session_id = first.runtime_session_id
   const path = (await scene.turn(visitor, "pgrep -af '[t]ool-bridge'", own)).match(
-    /\/tmp\/roost-turn-\w+\/tools\/\d+/,
+    /\/tmp\/roost-turns\/[\w-]+\/tools\/\d+/,
   )?.[0]
   assert.ok(path)
   const connecting = (to: string) =>

@@ -66,6 +66,8 @@ export async function startAgentProgram({ root, at, env, ...agent }: StartAgent)
     if (isRoot) await chown(folder, 1000, 1000)
   }
   await chmod(agent.folder, 0o755)
+  // As `/tmp`.
+  await chmod(scratch, 0o1777)
   // Programs that separate principals have a user of their own; without it and its volume they end at their start.
   const isSeparate = existsSync(join(root, 'agent/src/principals'))
   const rights = isSeparate ? '+setuid,+setgid,+chown' : '+setuid,+setgid'

@@ -28,6 +28,9 @@ fi
 # Another runtime may have given these folders to `roost-agent`.
 [ "$program_user" = 900 ] || chown 1000:1000 "$volume" "$volume/program" "$volume/homes" 2>/dev/null || true
 
+# Kubernetes creates it without the sticky bit, so that anybody could rename the folders of others.
+chmod 1777 /tmp 2>/dev/null || true
+
 # In the background, so that the agent's start neither waits for its SSH server nor fails with it.
 (
   # Agents of earlier versions kept their host key in the workspace.

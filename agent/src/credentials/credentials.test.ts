@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict'
-import { lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { bundleFile, maxCredentialBytes } from '@roost/contracts/link/credentials'
 import { createFakeClock } from '../kit/fake-clock.ts'
+import type { OwnersFiles } from '../principals/owners-files.ts'
 import { makeTestHome, ownersFilesOf } from '../test/home.ts'
 import { gitignoreFor, writeGitignore } from '../workspace/gitignore.ts'
 import { renderMcp } from './render.ts'
@@ -13,14 +23,20 @@ import { createCredentialStore } from './store.ts'
 const own = { url: 'http://platform/mcp' }
 const entry = { type: 'http', url: own.url, headers: { Authorization: `Bearer \${ROOST_MCP_KEY:-}` } }
 
-function setUp() {
+type SetUp = {
+  owner?: { uid: number; gid: number }
+  ownersFilesFor?(home: string): Pick<OwnersFiles, 'read' | 'isOwners'>
+}
+const self = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+
+function setUp({ owner = self, ownersFilesFor = ownersFilesOf }: SetUp = {}) {
   const place = makeTestHome()
   const { home } = place
-  const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
+  chownSync(home, owner.uid, owner.gid)
   mkdirSync(join(home, '.roost'))
   const store = createCredentialStore({
     home,
-    ownersFiles: ownersFilesOf(home),
+    ownersFiles: ownersFilesFor(home),
     owner,
     parts: join(home, '.roost', 'parts'),
     digests: join(home, '.roost', 'mcp-rendered.json'),
@@ -123,6 +139,41 @@ describe('credentials in the workspace', () => {
     assert.deepEqual(mcpServersIn(t.read('.mcp.json')), { mine: personal })
     assert.deepEqual(JSON.parse(t.read('.mcp.json')).mcpServers.roost, entry)
   })
+})
+
+test('a server that somebody else puts into .mcp.json after its check does not become the owner’s', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('needs root')
+  const owner = { uid: 1000, gid: 1000 }
+  const planted = { mcpServers: { planted: { command: 'node', args: ['planted.js'] } } }
+  using place = setUp({
+    owner,
+    ownersFilesFor(home) {
+      const files = ownersFilesOf(home)
+      const path = join(home, '.mcp.json')
+      const put = (text: string, uid: number) => {
+        writeFileSync(`${path}.new`, text)
+        chmodSync(`${path}.new`, 0o644)
+        chownSync(`${path}.new`, uid, owner.gid)
+        renameSync(`${path}.new`, path)
+      }
+      const ready = files.began({ isPrivate: true, access: 'write' })
+      return {
+        async isOwners(checked) {
+          await ready
+          if (checked !== '.mcp.json') return files.isOwners(checked)
+          put('{}', owner.uid)
+          const isOwners = await files.isOwners(checked)
+          put(JSON.stringify(planted), 20_001)
+          return isOwners
+        },
+        read: (each) => ready.then(() => files.read(each)),
+      }
+    },
+  })
+  await place.store.render()
+  await place.store.render()
+  const [text, { uid }] = [place.read('.mcp.json'), lstatSync(join(place.home, '.mcp.json'))]
+  assert.ok(uid !== owner.uid || !text.includes('planted'), text)
 })
 
 test('a template may run only known commands, and no shell', () => {

@@ -101,13 +101,15 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
       await env.close()
       if (process.getuid?.() === 0 && owner.uid !== 0) await chown(join(home, '.env'), owner.uid, owner.gid)
     }
-    // Copied into a file of the owner's, the entries of somebody else would take effect.
+    // Copied into a file of the owner's, the entries of somebody else would take effect. Only these texts are used: the
+    // files may be replaced after the check.
+    const present = await ownersFiles.read('.mcp.json')
+    const template = await ownersFiles.read(mcpTemplateFile)
     const foreign = await foreignOf(['.mcp.json', mcpTemplateFile])
     if (foreign.length > 0)
       return foreign.map((path) => ({ server: '*', names: [], reason: `${path} ${notOwners}` }))
-    const present = await readSmall(join(home, '.mcp.json'))
     const result = renderMcp({
-      template: await readSmall(join(home, mcpTemplateFile)),
+      template,
       present,
       rendered: await readDigests(digests),
       values: { ...variables(), ...(await values()) },

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { access, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import type { GitBranches, GitEnd } from '@roost/contracts/link/git'
 import { type GitServer, startGitServer } from '@roost/test-support/git/index'
 import { createIdentities } from '../processes/identity.ts'
 import { gitignoreFor, writeGitignore } from '../workspace/gitignore.ts'
 import { createWorkspaceGit } from './git.ts'
+import { withCommittedIgnore } from './platform-ignore.ts'
 import { createRunGit } from './run.ts'
 
 let server: GitServer
@@ -26,6 +29,7 @@ const identities = createIdentities({
 
 /** Creates a workspace as a template leaves it, bound to its own repository. */
 async function workspace(repository: string, over: Partial<GitBranches> = {}) {
+  const writers = { present: false }
   const commit = await server.commit(repository, { 'CLAUDE.md': 'one\n', 'notes.txt': 'a\n' })
   await server.git(repository, 'config', 'http.receivepack', 'true')
   const home = await mkdtemp(join(tmpdir(), 'roost-workspace-'))
@@ -33,7 +37,7 @@ async function workspace(repository: string, over: Partial<GitBranches> = {}) {
   await writeFile(join(home, 'notes.txt'), 'a\n')
   await writeFile(join(home, '.env'), 'SECRET=1\n')
   const run = createRunGit({ home, path: process.env.PATH ?? '', identities, author: 'one' })
-  const git = createWorkspaceGit({ git: run, home })
+  const git = createWorkspaceGit({ git: run, home, isShared: () => writers.present })
   const own = { ...branches, ...over }
   const transfer = { url: `${server.url}/${repository}.git`, ticket: 'ticket-canary' }
   const remote_url = `https://git.example.org/${repository}`
@@ -47,8 +51,9 @@ async function workspace(repository: string, over: Partial<GitBranches> = {}) {
   const pull = (strategy: 'clean' | 'stash_reapply' | 'force_reset' = 'clean') =>
     git.pull({ ...call, strategy })
   const remove = () => rm(home, { recursive: true, force: true })
-  return { home, git, call, run, write, read, sync, pull, commit, [Symbol.asyncDispose]: remove }
+  return { home, writers, git, call, run, write, read, sync, pull, commit, [Symbol.asyncDispose]: remove }
 }
+const messageOf = (end: GitEnd) => (end.outcome === 'failed' ? end.message : end.outcome)
 const conflictOf = (end: GitEnd) => (end.outcome === 'conflict' ? end.conflict : end)
 
 test('binding makes a repository around the present files and reports the differences', async () => {
@@ -304,3 +309,155 @@ test('lines of the user in .gitignore stay a change, and pulls keep the block of
   assert.deepEqual((await one.git.look(one.call)).state.changes, [' M .gitignore'])
   assert.equal(conflictOf((await one.pull()).end), 'uncommitted_changes')
 })
+
+test('in a shared workspace, a repository whose settings run programs is refused, and works again without them', async () => {
+  await using one = await workspace('acme/programs')
+  const file = join(one.home, '..', `ran-${basename(one.home)}`)
+  const program = `touch ${file}; cat`
+  await one.run(['config', 'filter.own.clean', program])
+  await one.run(['config', 'merge.own.driver', program])
+  await one.write('.gitattributes', '* filter=own merge=own\n')
+  one.writers.present = true
+  await one.write('notes.txt', 'b\n')
+  const { state, failed } = await one.git.look(one.call)
+  const reason = /settings of "\." have (filter|merge)\.own\.(clean|driver)\..*Others may write/
+  assert.match(String(failed), reason)
+  assert.deepEqual([state.is_repository, state.branch, state.ahead, state.changes], [true, null, null, []])
+  for (const end of [
+    (await one.sync()).end,
+    (await one.pull('stash_reapply')).end,
+    (await one.git.reset({ ...one.call, stamp: '1' })).end,
+  ]) {
+    assert.match(messageOf(end), reason)
+  }
+  await assert.rejects(access(file))
+  for (const section of ['filter.own', 'merge.own']) await one.run(['config', '--remove-section', section])
+  await one.run(['config', 'include.path', 'more'])
+  assert.match(String((await one.git.look(one.call)).failed), /include\.path/)
+  await one.run(['config', '--unset', 'include.path'])
+  assert.equal((await one.sync()).end.outcome, 'done')
+
+  one.writers.present = false
+  await one.run(['config', 'filter.own.clean', "tr 'a-z' 'A-Z'"])
+  await one.write('notes.txt', 'filtered\n')
+  assert.equal((await one.sync()).end.outcome, 'done')
+  assert.equal(await server.git('acme/programs', 'show', 'roost/one/abc:notes.txt'), 'FILTERED')
+})
+
+test('in a shared workspace, settings of nested repositories are checked, too', async () => {
+  await using one = await workspace('acme/nested')
+  const nested = join(one.home, 'nested')
+  await mkdir(nested)
+  const inNested = (...args: string[]) =>
+    one.run(['-C', nested, `--git-dir=${nested}/.git`, '--work-tree=.', ...args])
+  await inNested('init', '--quiet')
+  await one.write('nested/one.txt', '1\n')
+  await one.write('nested/.gitattributes', '* filter=own\n')
+  await inNested('add', '--all')
+  await inNested('commit', '--quiet', '-m', 'first')
+  one.writers.present = true
+  assert.equal((await one.sync()).end.outcome, 'done')
+  await inNested('config', 'filter.own.clean', `touch ${one.home}/ran; cat`)
+  await one.write('nested/one.txt', '2\n')
+  const { failed } = await one.git.look(one.call)
+  assert.match(String(failed), /settings of "nested" have filter\.own\.clean/)
+  assert.equal((await one.sync()).end.outcome, 'failed')
+  await assert.rejects(access(join(one.home, 'ran')))
+})
+
+test('in a shared workspace, git writes through no link of the repository', async () => {
+  await using one = await workspace('acme/links')
+  await using outside = await keptFile()
+  one.writers.present = true
+  for (const name of ['.git/COMMIT_EDITMSG', '.git/logs/HEAD']) {
+    await rm(join(one.home, name), { force: true })
+    await symlink(outside.path, join(one.home, name))
+    await one.write('notes.txt', name)
+    const { end } = await one.sync()
+    assert.match(messageOf(end), /COMMIT_EDITMSG|logs\/HEAD is a link/)
+    await rm(join(one.home, name))
+  }
+  await promisify(execFile)('mkfifo', [join(one.home, '.git', 'info', 'attributes')])
+  assert.match(String((await one.git.look(one.call)).failed), /attributes is a link or a pipe/)
+  await rm(join(one.home, '.git', 'info', 'attributes'))
+  await rename(join(one.home, '.git'), join(one.home, 'own'))
+  for (const place of ['.git', '.git/commondir']) {
+    if (place !== '.git') await mkdir(join(one.home, '.git'))
+    await one.write(place, `gitdir: ${one.home}/own\n`)
+    assert.match(messageOf((await one.sync()).end), /\.git refers to another folder/)
+    await rm(join(one.home, '.git'), { recursive: true })
+  }
+  await rename(join(one.home, 'own'), join(one.home, '.git'))
+  assert.equal((await one.sync()).end.outcome, 'done')
+  assert.equal(await outside.read(), 'kept\n')
+})
+
+test('the platform’s own files of a repository are neither written through links nor read from pipes', async () => {
+  await using one = await workspace('acme/own-links')
+  await using outside = await keptFile()
+  const path = join(one.home, '.gitignore')
+  await one.write('.gitignore', '# roost: skills begin\nplanted\n# roost: skills end\n')
+  await withCommittedIgnore(one.run, one.home, async () => {
+    await rm(path, { force: true })
+    await symlink(outside.path, path)
+  })
+  assert.equal(await outside.read(), 'kept\n')
+  await rm(path)
+  await rm(join(one.home, '.git', 'info', 'exclude'))
+  await symlink(outside.path, join(one.home, '.git', 'info', 'exclude'))
+  const { transfer } = one.call
+  await one.git.bind({ ...one.call, transfer, remote_url: 'https://git.example.org/x', commit: null })
+  assert.equal(await outside.read(), 'kept\n')
+  await mkdir(join(one.home, '.roost', 'snapshots'), { recursive: true })
+  await symlink(dirname(outside.path), join(one.home, '.roost', 'snapshots', '2'))
+  await one.write(basename(outside.path), 'planted\n')
+  const { end } = await one.git.reset({ ...one.call, stamp: '2' })
+  assert.match(messageOf(end), /snapshots\/2 cannot be created/)
+  assert.equal(await outside.read(), 'kept\n')
+
+  await promisify(execFile)('mkfifo', [path])
+  assert.equal(await withCommittedIgnore(one.run, one.home, async () => 'done'), 'done')
+  one.writers.present = true
+  assert.match(String((await one.git.look(one.call)).failed), /\.gitignore is a pipe/)
+})
+
+test('settings of a repository redirect neither its transfer nor its files, and run no program', async () => {
+  await using one = await workspace('acme/settings')
+  await using outside = await keptFile()
+  const { url } = one.call.transfer
+  const program = `touch ${one.home}/ran`
+  for (const [name, value] of [
+    ['core.worktree', dirname(outside.path)],
+    [`http.${url}.proxy`, 'http://127.0.0.1:1'],
+    [`http.${url}.cookieFile`, outside.path],
+    [`http.${url}.saveCookies`, 'true'],
+    [`http.${url}.curloptResolve`, `${new URL(url).hostname}:${new URL(url).port}:192.0.2.1`],
+    ['log.showSignature', 'true'],
+    ['core.alternateRefsCommand', program],
+    ...[`credential.${server.url}.helper`, 'credential.helper'].map((name) => [name, `!${program}`]),
+    ...['core.editor', 'sequence.editor', 'core.askPass', 'core.pager', 'gpg.program'].map((name) => [
+      name,
+      program,
+    ]),
+  ])
+    await one.run(['config', String(name), String(value)])
+  await one.write('notes.txt', 'b\n')
+  await server.commit('acme/settings', { 'theirs.txt': 't\n' })
+  assert.equal((await one.sync('pull_first')).end.outcome, 'done')
+  assert.equal(await one.read('theirs.txt'), 't\n')
+  assert.equal((await one.git.log(1)).commits[0]?.message, 'work')
+  server.behave('private')
+  assert.equal((await one.run(['ls-remote', `${server.url}/acme/links.git`])).ok, false)
+  server.behave('well')
+  assert.equal(await outside.read(), 'kept\n')
+  await assert.rejects(access(join(one.home, 'ran')))
+})
+
+/** A file outside the workspace, in a folder of its own. */
+async function keptFile() {
+  const folder = await mkdtemp(join(tmpdir(), 'roost-outside-'))
+  const path = join(folder, 'kept')
+  await writeFile(path, 'kept\n')
+  const read = () => readFile(path, 'utf8')
+  return { path, read, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
+}

@@ -1,5 +1,3 @@
-import { appendFile, mkdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type {
   GitBind,
   GitBranches,
@@ -17,6 +15,7 @@ import type {
   GitResetAnswer,
   GitSync,
 } from '@roost/contracts/link/git'
+import { editPlainFile } from '../workspace/plain-file.ts'
 import { createReadChange } from './change.ts'
 import { createOwnRemote } from './own-remote.ts'
 import { withCommittedIgnore } from './platform-ignore.ts'
@@ -34,6 +33,7 @@ import {
   remoteRef,
   upstreamOf,
 } from './state.ts'
+import { createCheckedGit } from './unsafe-repository.ts'
 
 type Without<T> = Omit<T, 't'>
 
@@ -77,13 +77,22 @@ const excludedPaths = [
   '.claude.json*',
   '.claude/projects',
   '.claude/.credentials.json',
+  '.claude/.roost-skills',
   '.codex',
   '.gemini',
 ]
 
+export type WorkspaceGitDeps = {
+  git: RunGit
+  home: string
+  /** True once somebody other than the owner may have written to the workspace. */
+  isShared(): boolean
+}
+
 /** The workspace as the repository of the agent's binding. Runs one call at a time. */
-export function createWorkspaceGit({ git, home }: { git: RunGit; home: string }): WorkspaceGit {
-  const reset = createReset(git, neverCommitted)
+export function createWorkspaceGit({ git: run, home, isShared }: WorkspaceGitDeps): WorkspaceGit {
+  const git = createCheckedGit(run, home, isShared)
+  const reset = createReset(git, home, neverCommitted)
   const readChange = createReadChange(git)
   const initialize = createOwnRemote({
     git,
@@ -113,13 +122,12 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
 
   async function prepare(branch: string, remoteUrl: string): Promise<GitEnd | null> {
     if (!(await isRepository(home))) {
-      const result = await git(['init', '--quiet', '--template=', '-b', branch, home])
+      const result = await git(['init', '--quiet', '--template=', '-b', branch])
       if (!result.ok) return failed(reasonOf(result.error))
     }
     await git(['config', '--replace-all', 'remote.origin.url', remoteUrl])
     await git(['config', '--replace-all', 'remote.origin.fetch', '+refs/heads/*:refs/remotes/origin/*'])
-    await exclude(home)
-    return null
+    return (await exclude(home)) ? null : failed('.git/info/exclude is not a regular file.')
   }
 
   async function beginAt(branches: GitBranches, commit: string | null): Promise<GitEnd | null> {
@@ -149,6 +157,8 @@ export function createWorkspaceGit({ git, home }: { git: RunGit; home: string })
   }
 
   async function sync({ branches, transfer, message, paths, strategy }: Without<GitSync>): Promise<GitEnd> {
+    const found = await git(['rev-parse', '--git-dir'])
+    if (!found.ok) return failed(reasonOf(found.error))
     const changed = await commitChanges(message, paths)
     if (typeof changed === 'string') return { outcome: 'refused', message: changed }
     const fetchFailure = await fetchBoth(git, branches, transfer)
@@ -279,13 +289,13 @@ function branchOf({ working, source, source_mode }: GitBranches): string {
   return source_mode ? source : working
 }
 
-/** Adds `excludedPaths` to git's own exclude list; `.gitignore` belongs to the agent. */
-async function exclude(home: string): Promise<void> {
-  const path = join(home, '.git', 'info', 'exclude')
-  await mkdir(join(home, '.git', 'info'), { recursive: true })
-  const present = new Set((await readFile(path, 'utf8').catch(() => '')).split('\n'))
-  const missing = excludedPaths.map((name) => `/${name}`).filter((line) => !present.has(line))
-  if (missing.length > 0) await appendFile(path, `${missing.join('\n')}\n`)
+/** Adds `excludedPaths` to git's own exclude list; `.gitignore` belongs to the agent. Returns false if it cannot. */
+async function exclude(home: string): Promise<boolean> {
+  return editPlainFile(home, '.git/info/exclude', (text) => {
+    const present = new Set(text.split('\n'))
+    const missing = excludedPaths.map((name) => `/${name}`).filter((line) => !present.has(line))
+    return missing.length > 0 ? `${text}${missing.join('\n')}\n` : text
+  })
 }
 
 function doneAt(now: string | null, from: string | null, files_changed: number): GitEnd {

@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   type GitBranches,
   type GitEnd,
@@ -5,6 +7,7 @@ import {
   type GitTransfer,
   maxPreserved,
 } from '@roost/contracts/link/git'
+import { inFolder, openFolder } from '../workspace/open-folder.ts'
 import type { RunGit } from './run.ts'
 import { failed, fetchBoth, headOf, reasonOf, remoteRef } from './state.ts'
 
@@ -21,6 +24,7 @@ const agentPaths = [
   'metrics.json',
   '.claude/skills',
 ]
+const snapshotsFolder = '.roost/snapshots'
 const maxFiles = 20_000
 const filesPerCall = 500
 
@@ -29,7 +33,7 @@ const filesPerCall = 500
  * ref, then restores the agent's own results. All steps run in git as the developer.
  * `neverCommitted`: paths that are never committed and never overwritten by the remote.
  */
-export function createReset(git: RunGit, neverCommitted: readonly string[]) {
+export function createReset(git: RunGit, home: string, neverCommitted: readonly string[]) {
   async function save(target: string, stamp: string): Promise<{ saved: string } | { reason: string }> {
     const added = await git(['add', '--all', '--', ':(top)'])
     if (!added.ok) return { reason: reasonOf(added.error) }
@@ -98,7 +102,9 @@ export function createReset(git: RunGit, neverCommitted: readonly string[]) {
       await git(['reset', '--quiet', '--mixed'])
       return failure(`More than ${maxFiles} files differ.`)
     }
-    const snapshot_dir = `.roost/snapshots/${stamp}`
+    const snapshot_dir = `${snapshotsFolder}/${stamp}`
+    if (differing.length > 0 && !(await makeSnapshotFolder(home, stamp)))
+      return failure(`The folder ${snapshot_dir} cannot be created.`)
     const snapshotFailure = await inBatches(differing, [
       'checkout-index',
       '--force',
@@ -113,6 +119,17 @@ export function createReset(git: RunGit, neverCommitted: readonly string[]) {
     const restoreFailure = await inBatches(preserved, ['--literal-pathspecs', 'checkout', '--quiet', saved])
     const end = restoreFailure === null ? await pushRestored(branches, transfer) : failed(restoreFailure)
     return { end, snapshot_dir, files_preserved: preserved.slice(0, maxPreserved) }
+  }
+}
+
+/** Git writes through links in the prefix of a checkout, so none may be in the place of these folders. */
+async function makeSnapshotFolder(home: string, stamp: string): Promise<boolean> {
+  try {
+    await using folder = await openFolder(home, join(home, snapshotsFolder), 0o777)
+    await mkdir(inFolder(folder, stamp))
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process'
+import { join } from 'node:path'
 import { type GitTransfer, gitCallSeconds } from '@roost/contracts/link/git'
 import type { Identities } from '../processes/identity.ts'
 
-export type GitRun = { ok: boolean; output: string; error: string }
+/** `isTruncated`: the output was longer than this program keeps. */
+export type GitRun = { ok: boolean; output: string; error: string; isTruncated: boolean }
 
 export type RunGitOptions = {
   home: string
@@ -62,11 +64,15 @@ export function createRunGit({ home, path, identities, author }: RunGitOptions):
       child.stderr.on('data', (chunk: Buffer) => {
         error = (error + chunk.toString('utf8')).slice(-maxErrorLength)
       })
-      child.once('error', (fault) => resolve({ ok: false, output: '', error: fault.message }))
+      child.once('error', (fault) =>
+        resolve({ ok: false, output: '', error: fault.message, isTruncated: false }),
+      )
       child.once('close', (code) => {
         // Git may leave child processes behind.
         if (child.pid !== undefined) killGroup(child.pid)
-        resolve({ ok: code === 0 || hasReachedLimit, output: Buffer.concat(output).toString('utf8'), error })
+        const ok = code === 0 || hasReachedLimit
+        const text = Buffer.concat(output).toString('utf8')
+        resolve({ ok, output: text, error, isTruncated: size > maxOutputBytes })
       })
     })
 }
@@ -85,10 +91,13 @@ function environment({ home, path, author, transfer }: Facts): Record<string, st
     ['submodule.recurse', 'false'],
     ['http.proxy', ''],
     ['http.followRedirects', 'false'],
+    ['push.recurseSubmodules', 'no'],
+    ['push.gpgSign', 'false'],
+    ['log.showSignature', 'false'],
+    ['core.alternateRefsCommand', '/bin/true'],
     ['gc.auto', '0'],
-    ...(transfer
-      ? [[`http.${transfer.url}.extraHeader`, `Authorization: Bearer ${transfer.ticket}`] as [string, string]]
-      : []),
+    ['maintenance.auto', 'false'],
+    ...(transfer ? httpSettings(transfer) : []),
   ]
   const email = `${author}@agents.roost.local`
   return {
@@ -98,6 +107,9 @@ function environment({ home, path, author, transfer }: Facts): Record<string, st
     GIT_TERMINAL_PROMPT: '0',
     GIT_ASKPASS: '/bin/false',
     GIT_EDITOR: '/bin/true',
+    GIT_SEQUENCE_EDITOR: '/bin/true',
+    GIT_DIR: join(home, '.git'),
+    GIT_WORK_TREE: home,
     GIT_ALLOW_PROTOCOL: 'http',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
@@ -115,6 +127,17 @@ function environment({ home, path, author, transfer }: Facts): Record<string, st
       ]),
     ),
   }
+}
+
+/** For this address, because the repository may have settings for it, which take precedence over general ones. */
+function httpSettings({ url, ticket }: GitTransfer): [string, string][] {
+  return [
+    ['proxy', ''],
+    ['followRedirects', 'false'],
+    ['saveCookies', 'false'],
+    ['curloptResolve', ''],
+    ['extraHeader', `Authorization: Bearer ${ticket}`],
+  ].map(([name, value]) => [`http.${url}.${name}`, value ?? ''])
 }
 
 function killGroup(pid: number): void {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { open, readlink, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { lstat, open, readlink, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { maxQueueBytes, type QueueUpdate } from '@roost/contracts/link/queue'
 import { isObject, type Json, parseObject } from '../kit/json.ts'
+import { inFolder, openFolder } from '../workspace/open-folder.ts'
 import { codeOf, outside, type Paths } from '../workspace/paths.ts'
 
 /** The file with the agent's requests to operators, below the workspace. */
@@ -61,8 +62,10 @@ export function createQueueFile(paths: Paths): QueueFile {
     read,
     async write(from, updates) {
       const target = await paths.target(file)
-      const { uid, gid, mode } = await stat(target)
-      const part = join(dirname(target), `.operator-queue.${randomUUID()}.part`)
+      await using folder = await openFolder(paths.home, dirname(target))
+      const place = inFolder(folder, basename(target))
+      const { uid, gid, mode } = await lstat(place)
+      const part = inFolder(folder, `.operator-queue.${randomUUID()}.part`)
       const text = `${JSON.stringify(updated(from, updates), null, 2)}\n`
       try {
         await using file = await open(part, 'wx', 0o600)
@@ -71,7 +74,7 @@ export function createQueueFile(paths: Paths): QueueFile {
         // Keeps the owner of the file, who may be another user than this program.
         if (process.getuid?.() !== uid || process.getgid?.() !== gid) await file.chown(uid, gid)
         if ((await mark()) !== from.mark) return false
-        await rename(part, target)
+        await rename(part, place)
         return true
       } finally {
         await rm(part, { force: true })

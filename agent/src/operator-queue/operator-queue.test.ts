@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { setImmediate as soon } from 'node:timers/promises'
 import type { Queue, QueueUpdate } from '@roost/contracts/link/queue'
@@ -109,6 +109,32 @@ test('a link that leads out of the workspace is not followed', async () => {
   symlinkSync('/etc/passwd', world.path)
   await world.look()
   assert.ok(world.reports.every(({ requests, fault }) => requests === null && fault === null))
+})
+
+test('answers are not written through a link that replaces the folder meanwhile', async () => {
+  using place = makeTestHome()
+  const { home, root } = place
+  const folder = join(home, dirname(queueFile))
+  const outside = join(root, 'outside')
+  for (const each of [folder, outside]) {
+    mkdirSync(each)
+    writeFileSync(join(each, basename(queueFile)), '{"requests": []}')
+  }
+  const paths = await createPaths(home)
+  const file = createQueueFile({
+    ...paths,
+    async target(path) {
+      const real = await paths.target(path)
+      renameSync(folder, `${folder}-away`)
+      symlinkSync(outside, folder)
+      return real
+    },
+  })
+  const document = await file.read()
+  assert.ok(document.kind === 'read')
+  await assert.rejects(file.write(document, []))
+  assert.deepEqual(readdirSync(outside), [basename(queueFile)])
+  assert.equal(readFileSync(join(outside, basename(queueFile)), 'utf8'), '{"requests": []}')
 })
 
 test('nothing is reported while the link is down; a platform request reports even an unchanged file', async () => {

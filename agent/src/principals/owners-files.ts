@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { constants, existsSync, readFileSync, type Stats } from 'node:fs'
-import { type FileHandle, lstat, open, readFile, rename } from 'node:fs/promises'
+import { type FileHandle, lstat, open, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { obeyedPaths } from '@roost/contracts/link/credentials'
 import type { Identities } from '../processes/identity.ts'
@@ -36,6 +36,8 @@ export type OwnersFiles = {
 type WriterPlace = Pick<TurnPlace, 'isPrivate' | 'access'>
 
 const limitMs = 30_000
+/** Opening a pipe would wait for its other end, and block a thread that all files of this program need. */
+const reading = constants.O_RDONLY | constants.O_NONBLOCK
 const checked = 'checked'
 /** Every turn may write its operator queue there. */
 const queueFolder = '.roost'
@@ -118,11 +120,11 @@ export function createOwnersFiles(home: string, marker: string, identities: Iden
       for (const name of path.split('/')) {
         const parent = opened.at(-1)
         const at = join(parent ? `/proc/self/fd/${parent.fd}` : home, name)
-        const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+        const file = await open(at, reading | constants.O_NOFOLLOW)
         opened.push(file)
         if (!isOwned(await file.stat())) return null
       }
-      return (await opened.at(-1)?.readFile('utf8')) ?? null
+      return await textOf(opened.at(-1))
     } catch {
       return null
     } finally {
@@ -134,7 +136,7 @@ export function createOwnersFiles(home: string, marker: string, identities: Iden
     isShared: () => isShared,
     async read(path) {
       if (await isDoubtful()) return readOwned(path)
-      return readFile(join(home, path), 'utf8').catch(() => null)
+      return readAny(join(home, path)).catch(() => null)
     },
     isOwners: async (path) => !(await isDoubtful()) || !(await isForeign(path)),
     foreign: async () => ((await isDoubtful()) ? findForeign() : []),
@@ -163,6 +165,15 @@ export function createOwnersFiles(home: string, marker: string, identities: Iden
       queue = queue.then(isDoubtful).catch(() => {})
     },
   }
+}
+
+async function readAny(path: string): Promise<string | null> {
+  await using file = await open(path, reading)
+  return await textOf(file)
+}
+
+async function textOf(file: FileHandle | undefined): Promise<string | null> {
+  return file && (await file.stat()).isFile() ? await file.readFile('utf8') : null
 }
 
 /** Stored before a writer starts: after a crash the files must be checked. */

@@ -1,6 +1,7 @@
-import { chmod, chown, lstat, mkdir, rm, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Principal } from '@roost/contracts/link/runs'
+import { memoize } from '../kit/memoize.ts'
 import {
   credentialsGroup,
   developerId,
@@ -10,6 +11,7 @@ import {
   workspaceGroup,
 } from '../processes/identity.ts'
 import { earlierSession } from './earlier-sessions.ts'
+import { makePrivateFolder, removePrivateFolder, runAs } from './private-folder.ts'
 import type { Uids } from './uids.ts'
 import type { Volume } from './volume.ts'
 
@@ -48,25 +50,33 @@ export type PlacesDeps = {
 
 export function createPlaces(deps: PlacesDeps): Places {
   const { home, volume, identities, runtime } = deps
-  const ready = new Set<number>()
+  const homes = new Map<number, () => Promise<string>>()
 
-  async function ensureHome(uid: number): Promise<string> {
+  function ensureHome(uid: number): Promise<string> {
+    const ensure = homes.get(uid) ?? memoize(() => findHome(uid))
+    homes.set(uid, ensure)
+    return ensure()
+  }
+
+  async function findHome(uid: number): Promise<string> {
     const path = join(volume.homes, String(uid))
-    if (ready.has(uid)) return path
-    await mkdir(path, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
-    // This program owns the folder until it is complete, then it cannot enter it any more.
-    if ((await lstat(path)).uid !== uid) {
-      await chmod(path, 0o700)
-      const config = join(path, '.gitconfig')
-      await rm(config, { force: true })
-      await mkdir(join(path, '.tmp'), { recursive: true, mode: 0o700 })
-      await writeFile(config, gitConfig(deps.agentName))
-      for (const each of [config, join(path, '.tmp'), path]) await chown(each, uid, uid)
-    }
-    ready.add(uid)
+    const found = await lstat(path).catch(() => null)
+    if (found?.uid === uid) return path
+    // Not complete, so it was never used.
+    if (found) await removePrivateFolder(path, identities)
+    await createHome(uid)
     return path
+  }
+
+  async function createHome(uid: number): Promise<void> {
+    const user = { uid, gid: uid, groups: [uid] }
+    const place = { closed: volume.program, parent: volume.homes, name: String(uid) }
+    const { path, handOver } = await makePrivateFolder(place, user, identities)
+    await mkdir(join(path, '.tmp'), { mode: 0o700 })
+    await writeFile(join(path, '.gitconfig'), gitConfig(deps.agentName))
+    await handOver()
+    // Nobody else is in its group. Programs such as SSH refuse folders with wider modes nevertheless.
+    await runAs(user, '/bin/chmod', ['0700', path], identities)
   }
 
   const shared = join(volume.owner, 'state')

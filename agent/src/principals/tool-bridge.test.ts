@@ -27,7 +27,7 @@ async function open(...servers: BridgedServer[]) {
   mkdirSync(scratch)
   runs += 1
   const options = {
-    scratch,
+    scratch: { path: scratch, closed: place.scratch },
     cwd: place.home,
     user: identities.developer,
     marker: `bridge-${process.pid}-${runs}`,

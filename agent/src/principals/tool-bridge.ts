@@ -2,12 +2,11 @@ import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { waitFor } from '../processes/child.ts'
 import type { Environment } from '../processes/environment.ts'
 import type { Identities, ProcessUser } from '../processes/identity.ts'
 import { createProcessTree, markerName, quote, withMark } from '../processes/tree.ts'
-import { scratchPrefix } from '../turns/scratch.ts'
 
 /** A tool server that this program runs for a turn, which must not see its credentials. */
 export type BridgedServer = { command: string; args: string[]; env: Environment }
@@ -24,8 +23,8 @@ export type ToolBridge = {
 }
 
 export type BridgeOptions = {
-  /** The turn's folder. It still belongs to this program, and is handed over with the sockets. */
-  scratch: string
+  /** The turn's folder, which is handed over with the sockets, and one that only this program can enter. */
+  scratch: { path: string; closed: string }
   cwd: string
   user: ProcessUser
   /** Mark of the run. */
@@ -74,7 +73,7 @@ export async function openBridge(
   let wasUsed = false
   let isClosed = false
   // A closing listener deletes the path at which it was made. In the turn's folder that path could lead anywhere.
-  const birthplace = await mkdtemp(join(dirname(scratch), scratchPrefix))
+  const birthplace = await mkdtemp(join(scratch.closed, 'sockets-'))
 
   const killLeft = () => tree.killDetached(marker, ...[...running].map(({ pid }) => pid))
 
@@ -165,7 +164,7 @@ export async function openBridge(
   }
 
   try {
-    await mkdir(join(scratch, folder))
+    await mkdir(join(scratch.path, folder))
     for (const [index, server] of servers.entries()) {
       const ofServer = new Set<Running>()
       const listener = createServer({ allowHalfOpen: true }, (socket) => accept(socket, server, ofServer))
@@ -176,7 +175,7 @@ export async function openBridge(
         listener.on('error', reject)
         listener.listen(born, resolve)
       })
-      await rename(born, join(scratch, folder, String(index)))
+      await rename(born, join(scratch.path, folder, String(index)))
     }
   } catch (fault) {
     await close()

@@ -7,19 +7,29 @@ import { principalBase } from '../processes/identity.ts'
 export type Uids = { of(principalId: string): Promise<number> }
 
 /** Uids above this one have other meanings in some systems. */
-const last = 60_000
+const lastUid = 60_000
 
 export async function openUids(file: string, homes: string): Promise<Uids> {
   const known = await readMap(file)
   // Homes outlive a lost map, and their owners must not get a successor.
   const used = (await readdir(homes).catch(() => [])).map(Number).filter(Number.isInteger)
   let next = Math.max(principalBase, ...known.values(), ...used) + 1
-  let saving: Promise<void> = Promise.resolve()
+  let last: Promise<unknown> = Promise.resolve()
 
-  async function save(): Promise<void> {
+  /** A uid is used only after it is stored. After a failed write the next turn of the principal tries again. */
+  async function assign(principalId: string): Promise<number> {
+    if (next > lastUid) throw new Error('This agent has no Unix user left for another person.')
+    const uid = next
+    await save([...known, [principalId, uid]])
+    known.set(principalId, uid)
+    next += 1
+    return uid
+  }
+
+  async function save(entries: [string, number][]): Promise<void> {
     const part = `${file}.part`
     await using written = await open(part, 'w', 0o660)
-    await written.writeFile(JSON.stringify(Object.fromEntries(known)))
+    await written.writeFile(JSON.stringify(Object.fromEntries(entries)))
     await written.sync()
     await rename(part, file)
     await using folder = await open(dirname(file), 'r')
@@ -28,15 +38,12 @@ export async function openUids(file: string, homes: string): Promise<Uids> {
 
   return {
     async of(principalId) {
-      if (!known.has(principalId)) {
-        if (next > last) throw new Error('This agent has no Unix user left for another person.')
-        known.set(principalId, next)
-        next += 1
-        saving = saving.catch(() => {}).then(save)
-      }
-      // A uid is used only after it is stored, also by a second run of the same principal.
-      await saving
-      return known.get(principalId) ?? 0
+      const uid = known.get(principalId)
+      if (uid !== undefined) return uid
+      // One after another: a second run of the same principal finds the uid of the first.
+      const assigned = last.then(() => known.get(principalId) ?? assign(principalId))
+      last = assigned.catch(() => {})
+      return await assigned
     },
   }
 }

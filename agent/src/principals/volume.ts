@@ -3,6 +3,7 @@ import { chmod, chown, lstat, mkdir, readdir, rename, rm, rmdir, writeFile } fro
 import { join } from 'node:path'
 import { copyInto } from '../processes/copy.ts'
 import { developerId, type Identities, programId, readerId } from '../processes/identity.ts'
+import { removeFrom } from '../workspace/open-folder.ts'
 import { markShared } from './earlier-sessions.ts'
 
 /**
@@ -104,8 +105,7 @@ export async function migrateState(home: string, volume: Volume, identities: Ide
     await markShared(`${after}.part`)
     await rename(`${after}.part`, after)
   }
-  for (const name of ['state', 'parts', 'packs', 'sealed-parts', 'skills', 'certificates'])
-    await rm(join(home, '.roost', name), { recursive: true, force: true })
+  await removeFrom(home, '.roost', ['state', 'parts', 'packs', 'sealed-parts', 'skills', 'certificates'])
   // The container's first process has emptied it.
   await rmdir(join(home, '.roost', 'keys')).catch(() => {})
 }

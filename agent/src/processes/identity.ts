@@ -1,5 +1,6 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { memoize } from '../kit/memoize.ts'
 
 /** The Unix user of a child process. */
 export type ProcessUser = {
@@ -16,8 +17,12 @@ export type Identities = {
   developer: ProcessUser
   /** Runs the owner's turns in read-only mode. It cannot write the workspace's sources. */
   reader: ProcessUser
+  /** This program's own user. Turns can neither signal its processes nor enter its folders. */
+  program: ProcessUser
   /** Wraps `command` to run as that user, without this program's capabilities. */
   as(user: ProcessUser, command: string, args: string[]): Command
+  /** Real uid of the processes that `as` starts. */
+  uidOf(user: ProcessUser): number
   /** True if this program can start processes as other users; an unprivileged sandbox may not. */
   canSwitch(): Promise<boolean>
   /** Children run as root, because the workspace has no other owner. */
@@ -59,7 +64,8 @@ export function createIdentities(facts: IdentityFacts): Identities {
   const owner = uid === 0 ? homeOwner : { uid: developerId, gid: developerId }
   const developer = { ...owner, groups: [credentialsGroup, workspaceGroup, openGroup, readerId] }
   const reader = { uid: readerId, gid: readerId, groups: [workspaceGroup, openGroup] }
-  let probe: Promise<boolean> | null = null
+  const program = { uid, gid: uid, groups: [uid] }
+  const probe = memoize(async () => mayChange && (await succeeds(as(reader, '/bin/true', []))))
 
   function as(user: ProcessUser, command: string, args: string[]): Command {
     if (!mayChange || (isRoot && user.uid === 0)) return { command, args, options: {} }
@@ -76,12 +82,11 @@ export function createIdentities(facts: IdentityFacts): Identities {
   return {
     developer,
     reader,
+    program,
     as,
+    uidOf: (user) => (mayChange ? user.uid : uid),
     isRoot,
-    canSwitch() {
-      probe ??= mayChange ? succeeds(as(reader, '/bin/true', [])) : Promise.resolve(false)
-      return probe
-    },
+    canSwitch: () => probe().catch(() => false),
   }
 }
 
@@ -113,10 +118,11 @@ export function joinGroups(): void {
   }
 }
 
+/** Rejects if the command cannot be started. */
 function succeeds({ command, args, options }: Command): Promise<boolean> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const child = spawn(command, args, { ...options, stdio: 'ignore', env: {} })
-    child.once('error', () => resolve(false))
+    child.once('error', reject)
     child.once('exit', (code) => resolve(code === 0))
   })
 }

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { createIdentities, readIdentityFacts } from './identity.ts'
-import { createProcessTree, withMark } from './tree.ts'
+import { createProcessTree, markedProcesses, withMark } from './tree.ts'
 
 const identities = createIdentities(readIdentityFacts({ uid: 0, gid: 0 }))
 // Switching users needs root.
@@ -12,6 +12,7 @@ const users =
   process.getuid?.() === 0
     ? { developer: identities.developer, reader: identities.reader }
     : { developer: identities.developer }
+const asRoot = process.getuid?.() === 0 ? {} : { skip: 'only root can give a process another user' }
 const become = 'exec /bin/sh -c "$0" "$0"'
 
 for (const [name, user] of Object.entries(users)) {
@@ -70,6 +71,33 @@ for (const [name, user] of Object.entries(users)) {
     }
   })
 }
+
+test('a process of another user with a copied mark is not awaited', asRoot, async () => {
+  const [marker, copier] = [`copied-${process.pid}`, { uid: 30_001, gid: 30_001, groups: [30_001] }]
+  const marked = withMark(marker, '/bin/sh', ['-c', 'echo begun; exec sleep 1000'])
+  const { command, args, options } = identities.as(copier, ...marked)
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'ignore'] })
+  const exited = once(child, 'exit')
+  try {
+    await once(child.stdout, 'data')
+    assert.deepEqual(markedProcesses(marker), [child.pid])
+    for (const user of Object.values(users)) {
+      let kills = 0
+      const as: typeof identities.as = (...command) => {
+        kills += 1
+        return identities.as(...command)
+      }
+      await createProcessTree(user, { ...identities, as }).killMarked(marker)
+      assert.equal(kills, 0)
+      assert.equal(isAlive(child.pid ?? 0), true)
+    }
+    await createProcessTree(copier, identities).killMarked(marker)
+    assert.equal(isAlive(child.pid ?? 0), false)
+  } finally {
+    child.kill('SIGKILL')
+    await exited
+  }
+})
 
 /** An ended process has no memory, even before it is reaped. */
 function isAlive(pid: number): boolean {

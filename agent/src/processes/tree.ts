@@ -12,7 +12,7 @@ export type ProcessTree = {
   /** Sends a signal to a process group. */
   signalGroup(pid: number, signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<void>
   /**
-   * Kills every process with the marker, including ones that appear meanwhile. Resolves when all are gone.
+   * Kills every process of the user with the marker, including ones that appear meanwhile. Resolves when all are gone.
    */
   killMarked(marker: string): Promise<void>
   /** Kills the marked processes that no longer descend from one of `pids`, such as daemons of an ended tool. */
@@ -66,6 +66,10 @@ export function createProcessTree(user: ProcessUser, identities: Identities): Pr
       signalAs(user, pids, name)
   }
 
+  /** Other users can copy a mark. Their processes do not count: this user cannot kill them, and waiting would not end. */
+  const ownMarked = (marker: string) =>
+    markedProcesses(marker).filter((pid) => realUidOf(pid) === identities.uidOf(user))
+
   async function killFound(find: () => number[]): Promise<void> {
     for (let scans = 0; scans < maxScans; scans += 1) {
       const found = find()
@@ -79,9 +83,9 @@ export function createProcessTree(user: ProcessUser, identities: Identities): Pr
 
   return {
     signalGroup: (pid, name) => signal([-pid], name),
-    killMarked: (marker) => killFound(() => markedProcesses(marker)),
+    killMarked: (marker) => killFound(() => ownMarked(marker)),
     killDetached: (marker, ...pids) =>
-      killFound(() => markedProcesses(marker).filter((each) => !descendsFrom(each, pids))),
+      killFound(() => ownMarked(marker).filter((each) => !descendsFrom(each, pids))),
     async killAll() {
       if (!isForeign || user.uid < principalBase) return
       for (let scans = 0; scans < maxScans && processesOf((uid) => uid === user.uid).length > 0; scans += 1) {
@@ -115,9 +119,15 @@ function descendsFrom(pid: number, ancestors: number[]): boolean {
 /** Returns the living processes whose real uid and process id fit, without this program. */
 export function processesOf(isSought: (uid: number, pid: number) => boolean): number[] {
   return livingProcesses().filter((pid) => {
-    const uid = /^Uid:\s+(\d+)\s/m.exec(read(pid, 'status')?.toString('latin1') ?? '')?.[1]
-    return uid !== undefined && isSought(Number(uid), pid)
+    const uid = realUidOf(pid)
+    return uid !== null && isSought(uid, pid)
   })
+}
+
+/** Null when the process has ended. */
+function realUidOf(pid: number): number | null {
+  const uid = /^Uid:\s+(\d+)\s/m.exec(read(pid, 'status')?.toString('latin1') ?? '')?.[1]
+  return uid === undefined ? null : Number(uid)
 }
 
 function livingProcesses(): number[] {

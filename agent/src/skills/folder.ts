@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { SkillManifest } from '@roost/contracts/link/skills'
 import { codeOf } from '../workspace/paths.ts'
@@ -62,8 +62,8 @@ export async function unpack(bytes: Buffer, manifest: SkillManifest, folder: str
   for (const { path, size, executable } of manifest.files) {
     const file = join(folder, path)
     await mkdir(dirname(file), { recursive: true, mode: closedMode })
-    await writeFile(file, bytes.subarray(at, at + size), { flag: 'wx' })
-    await chmod(file, executable ? 0o755 : 0o644)
+    // Closed from the start: somebody who opened it before a later chmod could still write to it.
+    await writeFile(file, bytes.subarray(at, at + size), { flag: 'wx', mode: executable ? 0o755 : 0o644 })
     at += size
   }
 }

@@ -31,7 +31,8 @@ async function setUp(runtime: RuntimeName = 'claude-code') {
   writeFileSync(join(bin, 'jq'), '')
   chmodSync(join(bin, 'jq'), 0o755)
   const environment = async () => ({ PATH: bin, KNOWN: 'canary-value' })
-  const skills = createSkills({ paths, runtime, clock: createFakeClock(), environment })
+  const parts = join(root, 'parts')
+  const skills = createSkills({ paths, runtime, clock: createFakeClock(), parts, environment })
   let uploads = 0
   /** File contents by path; a leading `!` makes a file executable. */
   const install = async (name: string, files: Record<string, string>, version = 'v1', chunk = 1 << 20) => {
@@ -55,7 +56,7 @@ async function setUp(runtime: RuntimeName = 'claude-code') {
   }
   const at = (...names: string[]) => join(home, '.claude', 'skills', ...names)
   const read = (...names: string[]) => readFileSync(at(...names), 'utf8')
-  return { home, root, skills, install, at, read, [Symbol.dispose]: place[Symbol.dispose] }
+  return { home, root, parts, skills, install, at, read, [Symbol.dispose]: place[Symbol.dispose] }
 }
 
 test('a skill sent in chunks is installed unchanged, with executable bits and manifest', async () => {
@@ -76,7 +77,24 @@ test('a skill sent in chunks is installed unchanged, with executable bits and ma
   ])
   assert.deepEqual(manifest.files, ['SKILL.md', 'bin/run.sh', 'empty.txt'])
   assert.deepEqual(await t.skills.list(), { skills: [{ name: 'one', managed: true, version: 'v1' }] })
-  assert.deepEqual(readdirSync(join(t.home, '.roost', 'skills')), [])
+  for (const folder of [t.parts, join(t.home, '.claude', '.roost-skills')])
+    assert.deepEqual(readdirSync(folder), [])
+})
+
+test('chunks of an upload are out of reach of those who write the workspace', async () => {
+  using t = await setUp()
+  const bytes = Buffer.from('# Skill')
+  const files = [{ path: 'SKILL.md', size: bytes.length, executable: false }]
+  const facts = { name: 'one', version: 'v1', commit: 'c', source_id: 's', source_name: 'S' }
+  const upload = { uploadId: 'u', manifest: null }
+  await t.skills.install({ ...upload, offset: 0, bytes: bytes.subarray(0, 3) })
+  for (const entry of readdirSync(t.home, { withFileTypes: true, recursive: true })) {
+    if (entry.isFile()) writeFileSync(join(entry.parentPath, entry.name), 'own')
+  }
+  const manifest = manifestOf({ ...facts, files })
+  await t.skills.install({ ...upload, offset: 3, bytes: bytes.subarray(3), manifest })
+  assert.equal(t.read('one', 'SKILL.md'), '# Skill')
+  assert.equal(statSync(t.parts).mode & 0o777, 0o700)
 })
 
 test('a newer version replaces the listed files; files of the agent stay', async () => {

@@ -35,15 +35,18 @@ export type SkillsDeps = {
   paths: Paths
   runtime: RuntimeName
   clock: Clock
+  /** Private folder for uploads, used for nothing else. */
+  parts: string
   /** The environment of a turn, for checks of programs and variables. */
   environment(): Promise<Readonly<Record<string, string>>>
 }
 
 const skillsFolder = '.claude/skills'
+/** On the workspace's volume, so that skills appear atomically, and where only the owner's files have an effect. */
+const unpackedFolder = '.claude/.roost-skills'
 
-export function createSkills({ paths, runtime, clock, environment }: SkillsDeps): Skills {
-  const scratch = join(paths.home, '.roost', 'skills')
-  const uploads = createUploads(scratch, clock)
+export function createSkills({ paths, runtime, clock, parts, environment }: SkillsDeps): Skills {
+  const uploads = createUploads(parts, clock)
   /** Resolved for each call: the agent may replace the folder by a link, which must stay in the workspace. */
   const root = () => paths.target(join(paths.home, skillsFolder))
 
@@ -51,7 +54,7 @@ export function createSkills({ paths, runtime, clock, environment }: SkillsDeps)
     const size = manifest.files.reduce((sum, file) => sum + file.size, 0)
     if (size !== bytes.length)
       throw new LinkFault('invalid_message', 'The size of the files differs from the manifest.')
-    const folder = join(scratch, `${randomUUID()}.new`)
+    const folder = join(await paths.target(join(paths.home, unpackedFolder)), randomUUID())
     try {
       await mkdir(folder, { recursive: true, mode: closedMode })
       await unpack(bytes, manifest, folder)

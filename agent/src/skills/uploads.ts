@@ -5,7 +5,7 @@ import { maxSkillBytes } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
 
-/** Uploads in chunks, stored on the volume until complete. */
+/** Uploads in chunks, stored in a private folder until complete. */
 export type Uploads = {
   append(id: string, offset: number, bytes: Buffer): Promise<void>
   /** Returns the received bytes and ends the upload. */
@@ -32,7 +32,7 @@ export function createUploads(folder: string, clock: Clock): Uploads {
   async function start(id: string): Promise<Upload> {
     await forget(id)
     if (uploads.size >= maxUploads) throw new LinkFault('io_error', 'Too many concurrent skill uploads.')
-    await mkdir(folder, { recursive: true })
+    await mkdir(folder, { recursive: true, mode: 0o700 })
     const upload = { path: join(folder, randomUUID()), size: 0, cancel: () => {} }
     uploads.set(id, upload)
     return upload

@@ -41,10 +41,17 @@ export function openSegments(directory: string): Segments {
     return segment ? segment.first + segment.count - 1 : 0
   }
 
+  /** Forgets the descriptor first: after a fault, its number may belong to another file. */
+  function close(): void {
+    const open = file
+    file = null
+    if (open !== null) closeSync(open)
+  }
+
   function current(): { segment: Segment; file: number } {
     const open = newest()
     if (open && file !== null && open.bytes < segmentBytes) return { segment: open, file }
-    if (file !== null) closeSync(file)
+    close()
     const first = lastNumber() + 1
     const path = join(directory, `${String(first).padStart(10, '0')}${suffix}`)
     file = openSync(path, 'a', 0o600)
@@ -84,10 +91,7 @@ export function openSegments(directory: string): Segments {
     first: () => segments[0]?.first ?? 0,
     last: lastNumber,
     bytes: () => segments.reduce((sum, { bytes }) => sum + bytes, 0),
-    close() {
-      if (file !== null) closeSync(file)
-      file = null
-    },
+    close,
   }
 }
 

@@ -1,9 +1,21 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { createFakeClock } from '../kit/fake-clock.ts'
+import { openSegments } from './segments.ts'
 import { openSpool } from './spool.ts'
 
 const clock = createFakeClock()
@@ -183,4 +195,24 @@ test('a line above 1 MiB is truncated and keeps its original length; lone surrog
       content: [{ type: 'text', text: 'a\ufffdb' }],
     })
     assert.equal(source?._length, 77_000_000)
+  }))
+
+test('a failed start of a segment leaves the descriptors of other files alone', () =>
+  withFolder((folder) => {
+    const directory = join(folder, 'run')
+    mkdirSync(directory)
+    const segments = openSegments(directory)
+    segments.append(`${'x'.repeat(1024 * 1024)}\n`, 1)
+    renameSync(directory, `${directory}.away`)
+    assert.throws(() => segments.append('lost\n', 1), { code: 'ENOENT' })
+    renameSync(`${directory}.away`, directory)
+    const path = join(folder, 'other')
+    // Gets the number of the segment's descriptor.
+    const other = openSync(path, 'w')
+    segments.append('y\n', 1)
+    writeSync(other, 'other')
+    closeSync(other)
+    assert.equal(readFileSync(path, 'utf8'), 'other')
+    assert.deepEqual([segments.readFrom(2), segments.last()], [['y'], 2])
+    segments.close()
   }))

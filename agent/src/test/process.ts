@@ -22,7 +22,7 @@ export type TestProgram = {
 }
 
 /** The command prefix of the container's entry. */
-const asProgram = [
+export const asProgram = [
   '/usr/bin/setpriv',
   '--reuid=900',
   '--regid=1000',

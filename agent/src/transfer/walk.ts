@@ -1,4 +1,5 @@
-import { lstat, opendir, readFile } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { lstat, open, opendir } from 'node:fs/promises'
 import { isPortable } from '@roost/contracts/link/credentials'
 import { inodeOf } from '../workspace/protected.ts'
 
@@ -72,11 +73,14 @@ async function isFile(options: WalkOptions, path: string): Promise<boolean> {
   return !/(^|\/)\.git\/config(\.worktree)?$/.test(path) || !(await hasGitSecret(home, path, found.size))
 }
 
-/** An unreadable file is left out by tar as well. */
+/** An unreadable file is left out by tar as well. A pipe, which must not block, may have replaced the file by now. */
 async function hasGitSecret(home: string, path: string, size: number): Promise<boolean> {
   if (size > maxConfigBytes) return true
-  const text = await readFile(pathOf(home, path), encoding).catch(() => '')
-  return gitSecret.test(text)
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  await using file = await open(pathOf(home, path), flags).catch(() => null)
+  if (!file) return false
+  if (!(await file.stat()).isFile()) return true
+  return gitSecret.test(await file.readFile(encoding))
 }
 
 function pathOf(home: string, inside: string): Buffer {

@@ -10,7 +10,7 @@ import { type Activity, nextActivity } from './activity.ts'
 import type { OwnedProcess } from './live.ts'
 import { createPartials } from './partials.ts'
 import { acquireProcess, mayStayAlive, type PrepareDeps, type PreparedTurn, prepareTurn } from './prepare.ts'
-import { cancelledResult, faultResult, type Result, resultOf } from './result.ts'
+import { cancelledResult, faultResult, type Result, resultOf, unpreparedResult } from './result.ts'
 import { runTurn, type TurnEnd } from './run-turn.ts'
 
 /** One run in this program, from its claim to its spooled result. */
@@ -29,6 +29,8 @@ export type ExecutionDeps = PrepareDeps & {
   delivery: Delivery
   log: Log
 }
+
+class PreparationTimeout extends Error {}
 
 type Cancel = { graceMs: number; mayInterrupt: boolean }
 
@@ -80,7 +82,7 @@ export function startExecution(
 
   /** Runs the turn in one process. Returns a follow-up run if the model connection broke, else null. */
   async function attempt(current: Run, count: number): Promise<Run | null> {
-    const turn = await prepareTurn(current, deps, readAttachment, warn)
+    const turn = await prepareInTime(current, count)
     if (isCancelled || isAbandoned) {
       await turn.scratch.remove()
       finish(cancelledResult(run, elapsed()))
@@ -105,6 +107,25 @@ export function startExecution(
     }
   }
 
+  /** A preparation may hang, for example on a broken disk. The run ends nevertheless. */
+  async function prepareInTime(current: Run, count: number): Promise<PreparedTurn> {
+    const preparing = prepareTurn(current, deps, readAttachment, warn)
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const cancelLimit = clock.after(timeoutMs(count), () => reject(new PreparationTimeout()))
+    try {
+      return await Promise.race([preparing, late])
+    } catch (fault) {
+      void preparing.then(({ scratch }) => scratch.remove()).catch(() => {})
+      throw fault
+    } finally {
+      cancelLimit()
+    }
+  }
+
+  function timeoutMs(count: number): number {
+    return Math.max(0, run.timeout_seconds * 1000 - (count === 1 ? 0 : elapsed()))
+  }
+
   function followUp({ how, outcome }: TurnEnd, count: number): Run | null {
     if (how !== 'result' || outcome.retryMessage === undefined || count === maxAttempts) return null
     return { ...run, message: outcome.retryMessage, attachments: [], resume_session_id: outcome.sessionId }
@@ -120,7 +141,7 @@ export function startExecution(
       process,
       input: turn.input,
       sink: { lines: append, partial: partials.add },
-      timeoutMs: Math.max(0, run.timeout_seconds * 1000 - (count === 1 ? 0 : elapsed())),
+      timeoutMs: timeoutMs(count),
       stallMs: stallSeconds * 1000,
       cancelled: cancelled.promise,
       clock,
@@ -171,7 +192,9 @@ export function startExecution(
     deps.log.warn('turn failed', { execution_id: run.execution_id, reason: faultText(fault) })
     if (phase === 'finished') return
     const message = `The turn could not be started: ${faultText(fault)}`
-    finish(isCancelled ? cancelledResult(run, elapsed()) : faultResult(run, elapsed(), message))
+    if (isCancelled) finish(cancelledResult(run, elapsed()))
+    else if (fault instanceof PreparationTimeout) finish(unpreparedResult(run, elapsed()))
+    else finish(faultResult(run, elapsed(), message))
   })
 
   return {

@@ -1,14 +1,12 @@
-import { readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import { bridgeMarker } from '../principals/tool-bridge.ts'
 import type { Identities } from '../processes/identity.ts'
 import { createProcessTree } from '../processes/tree.ts'
-import { scratchPrefix } from './scratch.ts'
+import type { Scratches } from './scratch.ts'
 
 /** Cleans up after an earlier process of this program: kills the processes of its runs and deletes scratch folders. */
 export async function clearLeftovers(
   executionIds: string[],
-  scratchRoot: string,
+  scratches: Scratches,
   identities: Identities,
 ): Promise<void> {
   if (executionIds.length > 0) {
@@ -18,7 +16,5 @@ export async function clearLeftovers(
       for (const id of executionIds.flatMap((each) => [each, bridgeMarker(each)])) await tree.killMarked(id)
     }
   }
-  for (const name of await readdir(scratchRoot)) {
-    if (name.startsWith(scratchPrefix)) await rm(join(scratchRoot, name), { recursive: true, force: true })
-  }
+  await scratches.clear()
 }

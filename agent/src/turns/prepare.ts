@@ -15,14 +15,14 @@ import { placeAttachments, type ReadAttachment } from '../workspace/attachments.
 import type { Permissions } from '../workspace/permissions.ts'
 import type { LivePool, OwnedProcess } from './live.ts'
 import { type RuntimeProcess, startRuntimeProcess } from './runtime-process.ts'
-import { makeScratch, type Scratch } from './scratch.ts'
+import type { Scratch, Scratches } from './scratch.ts'
 
 export type PrepareDeps = {
   runtime: Runtime
   home: string
   /** Staging folder outside the workspace. */
   parts: string
-  scratch: string
+  scratches: Scratches
   places: Places
   /** Returns the current address of the platform's MCP server; null without one. */
   mcpUrl(): string | null
@@ -99,7 +99,7 @@ export async function prepareTurn(
   if (readOnly && isEnforced) await deps.permissions.openForReader(readOnly)
   else if (readOnly) warn(hookOnly)
   if (!isEnforced) await deps.permissions.beforeDeveloper()
-  const scratch = await makeScratch(deps.scratch, place.user, deps.identities)
+  const scratch = await deps.scratches.make(place.user)
   try {
     return await fill({ run, place, readOnly, scratch }, deps, read, warn)
   } catch (fault) {
@@ -199,7 +199,7 @@ async function startProcess(turn: PreparedTurn, deps: PrepareDeps): Promise<Owne
   const env = await deps.environment(launch.env, place)
   // Nothing that a read-only turn starts may write to the workspace.
   const user = setup.readOnly ? identities.reader : identities.developer
-  const about = { scratch: scratch.path, cwd: deps.home, user, marker: run.execution_id }
+  const about = { scratch, cwd: deps.home, user, marker: run.execution_id }
   const bridge = await openBridge(turn.bridged, about, identities)
   try {
     await scratch.handOver()

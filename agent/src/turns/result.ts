@@ -29,8 +29,7 @@ export function resultOf(run: Run, end: TurnEnd, elapsedMs: number, stallSeconds
       return {
         ...base,
         error: `The turn was stopped after its time limit of ${run.timeout_seconds} seconds.`,
-        error_code: 'timeout',
-        terminal_reason: 'max_duration',
+        ...timedOut,
       }
     case 'stalled':
       return {
@@ -59,6 +58,15 @@ export function faultResult(run: Run, elapsedMs: number, message: string): Resul
   }
 }
 
+/** The result of a turn whose preparation took longer than its time limit. */
+export function unpreparedResult(run: Run, elapsedMs: number): Result {
+  return {
+    ...baseResult(run, elapsedMs, null),
+    error: `The turn did not start within its time limit of ${run.timeout_seconds} seconds.`,
+    ...timedOut,
+  }
+}
+
 /** The result of a run during which this program, and with it the runtime, ended. `message` is for people. */
 export function lostResult(run: { executionId: string; claimToken: number }, message: string): Result {
   return {
@@ -70,6 +78,8 @@ export function lostResult(run: { executionId: string; claimToken: number }, mes
 }
 export const restartedMessage = 'The agent was restarted in the middle of this run.'
 export const stoppedMessage = 'The container of the agent was stopped in the middle of this run.'
+
+const timedOut = { error_code: 'timeout', terminal_reason: 'max_duration' } as const
 
 const cancelled = {
   status: 'cancelled',

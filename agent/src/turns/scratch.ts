@@ -1,55 +1,61 @@
-import { spawn } from 'node:child_process'
-import { chown, lchown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { memoize } from '../kit/memoize.ts'
+import {
+  makePrivateFolder,
+  type PrivateFolder,
+  removePrivateFolder,
+  runAs,
+} from '../principals/private-folder.ts'
 import type { Identities, ProcessUser } from '../processes/identity.ts'
 
 /** A folder for one process, outside the workspace; call `remove` after the process has ended. */
-export type Scratch = {
-  path: string
-  /** Hands the complete folder to the user of the turn. This program writes nothing there afterwards. */
-  handOver(): Promise<void>
+export type Scratch = PrivateFolder & {
+  /** A folder that only this program can enter, on the same file system. */
+  closed: string
   remove(): Promise<void>
 }
 
-export const scratchPrefix = 'roost-turn-'
-
-/**
- * The folder stays this program's until it is complete. A turn of the same user could otherwise place links
- * in it that lead this program elsewhere.
- */
-export async function makeScratch(root: string, user: ProcessUser, identities: Identities): Promise<Scratch> {
-  const path = await mkdtemp(join(root, scratchPrefix))
-  const isForeign = user.uid !== (process.geteuid?.() ?? user.uid)
-  let isHandedOver = false
-  return {
-    path,
-    async handOver() {
-      if (!isForeign || isHandedOver) return
-      isHandedOver = true
-      await give(path, user)
-    },
-    async remove() {
-      if (isHandedOver) await removeAs(user, path, identities)
-      await rm(path, { recursive: true, force: true }).catch(() => {})
-    },
-  }
+export type Scratches = {
+  make(user: ProcessUser): Promise<Scratch>
+  /** Deletes the folders of an earlier process of this program. */
+  clear(): Promise<void>
 }
 
-/** The folder itself comes last, because its new owner may enter it from then on. */
-async function give(folder: string, { uid, gid }: ProcessUser): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) await give(path, { uid, gid, groups: [] })
-    else await lchown(path, uid, gid)
-  }
-  await chown(folder, uid, gid)
-}
+/** `root` is a folder in which everybody may create entries, but not rename those of others. */
+export function createScratches(root: string, identities: Identities): Scratches {
+  const parent = join(root, 'roost-turns')
+  const closed = join(parent, 'closed')
 
-function removeAs(user: ProcessUser, path: string, identities: Identities): Promise<void> {
-  const { command, args, options } = identities.as(user, '/bin/rm', ['-rf', '--', path])
-  return new Promise((resolve) => {
-    const child = spawn(command, args, { ...options, stdio: 'ignore', env: {}, cwd: '/' })
-    child.once('error', () => resolve())
-    child.once('exit', () => resolve())
+  /** Created by this program's own user, because `developer` may rename and open its folders at any time. */
+  const prepare = memoize(async () => {
+    const { program } = identities
+    for (const { path, mode } of [
+      { path: parent, mode: '0771' },
+      { path: closed, mode: '0770' },
+    ]) {
+      await runAs(program, '/bin/mkdir', ['-m', mode, path], identities)
+      const found = await lstat(path)
+      if (!found.isDirectory() || found.uid !== program.uid)
+        throw new Error(`${path} belongs to another user.`)
+    }
   })
+
+  return {
+    async make(user) {
+      await prepare()
+      const folder = await makePrivateFolder({ closed, parent }, user, identities)
+      return {
+        ...folder,
+        closed,
+        remove: () => removePrivateFolder(folder.path, identities).catch(() => {}),
+      }
+    },
+    async clear() {
+      await prepare()
+      for (const name of await readdir(closed)) await rm(join(closed, name), { recursive: true, force: true })
+      const left = (await readdir(parent)).map((name) => join(parent, name)).filter((path) => path !== closed)
+      await Promise.all(left.map((path) => removePrivateFolder(path, identities)))
+    },
+  }
 }

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { basename, extname, join } from 'node:path'
+import { type FileHandle, mkdir, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
 import type { RunAttachment } from '@roost/contracts/link/runs'
 import type { TurnInput } from '../runtimes/port.ts'
-import { placeBeside } from './write.ts'
+import { inFolder, openFolder } from './open-folder.ts'
+import { createPaths } from './paths.ts'
+import { refuseChange } from './protected.ts'
+import { othersMark, placeBeside } from './write.ts'
 
 export type AttachmentPlaces = {
-  /** Folder of the workspace for files from people. */
+  /** Folder at the top of the workspace, or of the turn's scratch folder, for files from people. */
   uploads: string
   /** Folder outside the workspace for images, which some CLIs read from files. */
   images: string
@@ -38,15 +41,32 @@ export async function placeAttachments(
       images.push({ mimetype: attachment.mimetype, data: bytes.toString('base64'), path })
       continue
     }
-    await Promise.all([places.uploads, places.parts].map((folder) => mkdir(folder, { recursive: true })))
-    const part = join(places.parts, randomUUID())
-    await writeFile(part, bytes, { mode: 0o644 })
-    const path = await placeBeside(part, join(places.uploads, plainName(attachment.name)))
-    await rm(part, { force: true })
+    const path = await placeFile(bytes, attachment.name, places)
     files.push(`- ${path} (${attachment.mimetype}, ${bytes.length} bytes)`)
   }
   const text = files.length === 0 ? message : `${message}\n\nAttached files:\n${files.join('\n')}`
   return { text, images }
+}
+
+async function placeFile(bytes: Buffer, name: string, { uploads, parts }: AttachmentPlaces): Promise<string> {
+  await mkdir(parts, { recursive: true })
+  const part = join(parts, randomUUID())
+  try {
+    await writeFile(part, bytes, { mode: 0o644 | othersMark })
+    await using folder = await openUploads(uploads, plainName(name))
+    const placed = await placeBeside(part, inFolder(folder, plainName(name)))
+    return join(uploads, basename(placed))
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+/** A link in its place is followed like any other: only inside the workspace, and not to files that runs obey. */
+async function openUploads(uploads: string, name: string): Promise<FileHandle> {
+  const paths = await createPaths(dirname(uploads))
+  const real = await paths.target(uploads)
+  refuseChange(paths, join(real, name), { path: uploads, guarded: true })
+  return await openFolder(paths.home, real, 0o777)
 }
 
 function decode(data: string): Buffer {

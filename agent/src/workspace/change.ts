@@ -1,8 +1,9 @@
-import { lstat, mkdir, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { lstat, rename, unlink } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import type { FileDelete, FileMkdir, FileMove } from '@roost/contracts/link/files'
 import { LinkFault } from '../link/link.ts'
-import { asFault, isDirectory, type Paths } from './paths.ts'
+import { inFolder, openFolder, removeEntry } from './open-folder.ts'
+import { asFault, codeOf, type Paths } from './paths.ts'
 import { folderMode, refusal, refuseChange, refuseReading, refuseRemoval } from './protected.ts'
 import { linkOrCopy } from './write.ts'
 
@@ -14,8 +15,8 @@ export async function deletePath(
   const real = await paths.entry(path)
   refuseRemoval(paths, real, { path, guarded })
   try {
-    await lstat(real)
-    await rm(real, { recursive: true })
+    await using folder = await openFolder(paths.home, dirname(real))
+    await removeEntry(folder, basename(real))
     return { path }
   } catch (error) {
     throw asFault(error, path)
@@ -30,11 +31,10 @@ export async function makeDirectory(
   const real = await paths.target(path)
   refuseChange(paths, real, { path, guarded })
   try {
-    await mkdir(real, { recursive: true, mode: folderMode(paths, real) })
+    await using _ = await openFolder(paths.home, real, folderMode(paths, real))
     return { path }
   } catch (error) {
-    if (!(await isDirectory(real)) && (await exists(real)))
-      throw new LinkFault('not_a_directory', `${path} is a file.`)
+    if (codeOf(error) === 'ENOTDIR') throw new LinkFault('not_a_directory', `${path} is a file.`)
     throw asFault(error, path)
   }
 }
@@ -51,14 +51,17 @@ export async function movePath(
   const target = await paths.target(to)
   refuseRemoval(paths, target, { path: to, guarded })
   try {
-    const found = await lstat(source)
+    await using before = await openFolder(paths.home, dirname(source))
+    const old = inFolder(before, basename(source))
+    const found = await lstat(old)
     if (!found.isFile() && (guarded || !found.isDirectory())) throw refusal(from)
-    if (await exists(target)) throw new LinkFault('io_error', `${to} already exists.`)
-    await mkdir(dirname(target), { recursive: true, mode: folderMode(paths, target) })
-    if (found.isDirectory()) await rename(source, target)
+    await using after = await openFolder(paths.home, dirname(target), folderMode(paths, target))
+    const place = inFolder(after, basename(target))
+    if (await exists(place)) throw new LinkFault('io_error', `${to} already exists.`)
+    if (found.isDirectory()) await rename(old, place)
     else {
-      await linkOrCopy(source, target)
-      await rm(source)
+      await linkOrCopy(old, place)
+      await unlink(old)
     }
     return { path: to }
   } catch (error) {
@@ -67,7 +70,7 @@ export async function movePath(
 }
 
 function exists(path: string): Promise<boolean> {
-  return lstat(join(path)).then(
+  return lstat(path).then(
     () => true,
     () => false,
   )

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -12,10 +14,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { createFakeClock } from '../kit/fake-clock.ts'
-import { makeTestHome } from '../test/home.ts'
+import { createIdentities } from '../processes/identity.ts'
+import { identitiesOf, makeTestHome } from '../test/home.ts'
 import { deletePath, makeDirectory, movePath } from './change.ts'
+import { readWorkspaceInfo } from './info.ts'
 import { listFiles } from './list.ts'
 import { createPacker } from './pack.ts'
 import { createPaths } from './paths.ts'
@@ -71,7 +76,7 @@ test('no path or link leads any operation out of the workspace', async () => {
     '',
     '..',
   ]
-  const packer = createPacker(paths, join(home, '.roost', 'packs'), t.clock)
+  const packer = createPacker(paths, join(home, '.roost', 'packs'), identitiesOf(home), t.clock)
   for (const path of leaving) {
     const refused = { code: 'protected_path' }
     await assert.rejects(readChunk(paths, { path, offset: 0, length: 10 }), refused, path)
@@ -226,6 +231,103 @@ test('replacing keeps the file mode, renaming picks a free name', async () => {
   await assert.rejects(t.put(`${t.home}/docs`, 'x'), { code: 'not_a_file' })
 })
 
+test('a file from somebody else is marked by the right of the group to write it', async () => {
+  using t = await setUp()
+  const path = `${t.home}/docs/new.json`
+  const modeOf = () => statSync(path).mode & 0o777
+  await t.put(path, '{}', { guarded: true })
+  assert.equal(modeOf(), 0o664)
+  await t.put(path, '{}', { guarded: true, mode: 0o600 })
+  assert.equal(modeOf(), 0o620)
+  await t.put(path, '{}', { mode: 0o644 })
+  assert.equal(modeOf(), 0o644)
+  await t.put(path, '{}', { guarded: true })
+  assert.equal(modeOf(), 0o664)
+})
+
+const otherVolume = '/dev/shm'
+const hasOtherVolume = existsSync(otherVolume) && statSync(otherVolume).dev !== statSync('/tmp').dev
+
+test('a file from another volume keeps its mode', { skip: !hasOtherVolume }, async () => {
+  using t = await setUp()
+  const parts = mkdtempSync(join(otherVolume, 'roost-parts-'))
+  try {
+    const writer = createWriter(t.paths, parts, t.clock)
+    const path = `${t.home}/docs/a.txt`
+    for (const on_conflict of ['replace', 'rename'] as const) {
+      const data_base64 = Buffer.from(on_conflict).toString('base64')
+      const chunk = { upload_id: on_conflict, offset: 0, data_base64, last: true, mode: 0o757 }
+      const placed = await writer.write({ ...chunk, path, on_conflict })
+      assert.equal(readFileSync(placed.path, 'utf8'), on_conflict)
+      assert.equal(statSync(placed.path).mode & 0o777, 0o757)
+    }
+    assert.deepEqual(readdirSync(parts), [])
+    assert.deepEqual(readdirSync(join(t.home, 'docs')).sort(), ['a-1.txt', 'a.txt', 'deep', 'relative-out'])
+  } finally {
+    rmSync(parts, { recursive: true })
+  }
+})
+
+test('a deleted folder takes names that are not UTF-8 with it, and spares the targets of links', async () => {
+  using t = await setUp()
+  const deep = join(t.home, 'docs', 'deep')
+  writeFileSync(Buffer.concat([Buffer.from(`${deep}/`), Buffer.from([0xff, 0xfe])]), 'x')
+  symlinkSync(join(t.root, 'outside'), join(deep, 'to-outside'))
+  await deletePath(t.paths, { path: `${t.home}/docs` })
+  assert.ok(!readdirSync(t.home).includes('docs'))
+  assert.deepEqual(readdirSync(join(t.root, 'outside')), ['secret.txt'])
+})
+
+test('the information about the workspace shows nothing that is outside it or the owner’s alone', async () => {
+  using t = await setUp()
+  const metrics = join(t.home, 'metrics.json')
+  const read = async () => (await readWorkspaceInfo(t.paths)).metrics_json
+  writeFileSync(join(t.home, '.mcp.json'), '{}')
+  for (const [to, expected] of [
+    [join(t.root, 'outside', 'secret.txt'), null],
+    ['.mcp.json', null],
+    ['docs', null],
+    ['docs/a.txt', 'hello'],
+  ] as const) {
+    rmSync(metrics, { force: true })
+    symlinkSync(to, metrics)
+    assert.equal(await read(), expected, to)
+  }
+  rmSync(metrics)
+  writeFileSync(metrics, Buffer.alloc(fileChunkBytes + 1, '1'))
+  assert.equal(await read(), null)
+  writeFileSync(metrics, Buffer.alloc(fileChunkBytes, '1'))
+  assert.equal((await read())?.length, fileChunkBytes)
+})
+
+test('a pipe in place of a file is ignored and blocks nothing', async () => {
+  using t = await setUp()
+  for (const name of ['metrics.json', 'template.yaml', '.gitignore', '.env'])
+    execFileSync('mkfifo', [join(t.home, name)])
+  // In a process of its own, which can be killed: a blocked thread would keep this one from ending.
+  const output = await outputOf(`
+    import { createPaths } from '${import.meta.dirname}/paths.ts'
+    import { readSmall, readWorkspaceInfo } from '${import.meta.dirname}/info.ts'
+    import { writeGitignore } from '${import.meta.dirname}/gitignore.ts'
+    import { ownersFilesOf } from '${import.meta.dirname}/../test/home.ts'
+    const home = '${t.home}'
+    const { metrics_json, template_yaml } = await readWorkspaceInfo(await createPaths(home))
+    const texts = [metrics_json, template_yaml, await readSmall(home + '/.env'), await ownersFilesOf(home).read('.env')]
+    await writeGitignore(home)
+    process.stdout.write(JSON.stringify(texts))`)
+  assert.equal(output, '[null,null,null,null]')
+})
+
+/** The limit ends a program that hangs. */
+async function outputOf(module: string): Promise<string> {
+  const args = ['--input-type=module', '--eval', module]
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    timeout: 120_000,
+    killSignal: 'SIGKILL',
+  })
+  return stdout
+}
+
 test('the tree has sizes, an entry limit and a depth limit', async () => {
   using t = await setUp()
   const list = (options: object) =>
@@ -269,7 +371,7 @@ test('a chunk is at most 256 KiB, whatever size is requested', async () => {
 
 test('a folder is packed within the size limit', async () => {
   using t = await setUp()
-  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
+  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), identitiesOf(t.home), t.clock)
   const { handle, size } = await packer.pack(`${t.home}/docs`, 1e6)
   const piece = await packer.read({ handle, offset: 0, length: size })
   assert.equal(piece.eof, true)
@@ -291,7 +393,7 @@ test('a folder is packed within the size limit', async () => {
 
 test('an archive for a person with shared access omits credentials, under any name or link', async () => {
   using t = await setUp()
-  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
+  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), identitiesOf(t.home), t.clock)
   const app = join(t.home, 'app')
   mkdirSync(join(app, '.aws'), { recursive: true })
   for (const name of [
@@ -324,9 +426,29 @@ test('an archive for a person with shared access omits credentials, under any na
   await assert.rejects(packer.pack(app, 1e6, true), refused)
 })
 
+const asRoot = { skip: process.getuid?.() === 0 ? false : 'it needs root' }
+
+test('an archive is made with the rights of the owner of the workspace', asRoot, async () => {
+  using t = await setUp()
+  const facts = { uid: 0, hasAmbient: false, homeOwner: { uid: 1000, gid: 1000 }, hasSetpriv: true }
+  const packer = createPacker(t.paths, join(t.root, 'packs'), createIdentities(facts), t.clock)
+  writeFileSync(join(t.home, 'docs', 'closed.txt'), 'x', { mode: 0o600 })
+  const { handle, size } = await packer.pack(`${t.home}/docs/`, 1e6)
+  const piece = await packer.read({ handle, offset: 0, length: size })
+  const input = Buffer.from(piece.data_base64, 'base64')
+  const names = execFileSync('tar', ['--list', '--gzip'], { input, encoding: 'utf8' }).trim().split('\n')
+  assert.deepEqual(names.sort(), [
+    'docs/',
+    'docs/a.txt',
+    'docs/deep/',
+    'docs/deep/b.txt',
+    'docs/relative-out',
+  ])
+})
+
 test("no request reaches the platform's files, directly or through a link", async () => {
   using t = await setUp()
-  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), t.clock)
+  const packer = createPacker(t.paths, join(t.home, '.roost', 'packs'), identitiesOf(t.home), t.clock)
   const writer = createWriter(t.paths, join(t.home, '.roost', 'parts'), t.clock)
   const sessions = '.roost/state/claude-code'
   mkdirSync(join(t.home, sessions), { recursive: true })
@@ -402,7 +524,7 @@ test("the whole workspace can be packed, without the platform's files", async ()
   mkdirSync(join(t.home, '.roost', 'state', 'codex'), { recursive: true })
   writeFileSync(join(t.home, '.roost', 'state', 'codex', 'session.jsonl'), 'x')
   writeFileSync(join(t.home, '.roost', 'setup.sh'), 'x')
-  const packer = createPacker(t.paths, packs, t.clock)
+  const packer = createPacker(t.paths, packs, identitiesOf(t.home), t.clock)
   const { handle, size } = await packer.pack(t.home, 1e7)
   const piece = await packer.read({ handle, offset: 0, length: size })
   const archive = Buffer.from(piece.data_base64, 'base64')

@@ -1,6 +1,4 @@
-import { lstat, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { codeOf } from './paths.ts'
+import { editPlainFile } from './plain-file.ts'
 
 const block = { begin: '# roost: begin', end: '# roost: end' }
 const requiredBlock = { begin: '# roost: floor begin', end: '# roost: floor end' }
@@ -13,15 +11,7 @@ const required = ['.env', '.mcp.json', '.credentials.enc', '.ssh', '.roost', '.t
 
 /** Keeps the user's lines between the two blocks of the platform. Writes only if something changed. */
 export async function writeGitignore(home: string): Promise<void> {
-  const path = join(home, '.gitignore')
-  const found = await lstat(path).catch(() => null)
-  if (found && !found.isFile()) return
-  const present = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return ''
-    throw error
-  })
-  const desired = gitignoreFor(present)
-  if (desired !== present) await writeFile(path, desired)
+  await editPlainFile(home, '.gitignore', gitignoreFor)
 }
 
 export function gitignoreFor(present: string): string {

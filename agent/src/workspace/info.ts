@@ -1,27 +1,29 @@
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDirectory } from './paths.ts'
+import type { FileReadAnswer } from '@roost/contracts/link/files'
+import { fileChunkBytes } from '@roost/contracts/link/messages'
+import type { Paths } from './paths.ts'
+import { readChunk, readPiece } from './read.ts'
 
 /** `template.yaml` and the metrics are untrusted; larger files are ignored. */
-const maxBytes = 256 * 1024
+const whole = { offset: 0, length: fileChunkBytes }
 
-export async function readWorkspaceInfo(home: string) {
-  const metrics = await readSmall(join(home, 'metrics.json'))
+/** Everybody who may use the agent sees these files, so they are read as for a person with shared access. */
+export async function readWorkspaceInfo(paths: Paths) {
+  const read = (path: string) =>
+    textOf(readChunk(paths, { path: join(paths.home, path), ...whole, guarded: true }))
+  const metrics = await read('metrics.json')
   return {
-    template_yaml: await readSmall(join(home, 'template.yaml')),
-    metrics_json: metrics ?? (await readSmall(join(home, 'workspace', 'metrics.json'))),
+    template_yaml: await read('template.yaml'),
+    metrics_json: metrics ?? (await read('workspace/metrics.json')),
   }
 }
 
 /** Returns the text of a file of at most 256 KiB, else null. */
-export async function readSmall(path: string): Promise<string | null> {
-  try {
-    if (await isDirectory(path)) return null
-    await using file = await open(path, 'r')
-    const { size } = await file.stat()
-    if (size > maxBytes) return null
-    return (await file.readFile()).toString('utf8')
-  } catch {
-    return null
-  }
+export function readSmall(path: string): Promise<string | null> {
+  return textOf(readPiece(path, whole))
+}
+
+async function textOf(reading: Promise<FileReadAnswer>): Promise<string | null> {
+  const answer = await reading.catch(() => null)
+  return answer?.eof ? Buffer.from(answer.data_base64, 'base64').toString('utf8') : null
 }

@@ -8,6 +8,7 @@ import type { OwnersFiles } from '../principals/owners-files.ts'
 import { copyInto } from '../processes/copy.ts'
 import type { Environment } from '../processes/environment.ts'
 import type { Identities } from '../processes/identity.ts'
+import { removeFrom } from './open-folder.ts'
 import { codeOf } from './paths.ts'
 import type { TemplateSource } from './template.ts'
 
@@ -56,9 +57,10 @@ async function initialize(deps: InitializeDeps): Promise<void> {
   const { home, staging, clock } = deps
   for (const folder of folders) await mkdir(join(home, folder), { recursive: true })
   // Staged files of an earlier process.
-  for (const name of ['parts', 'packs', 'sealed-parts', 'template.tar'])
+  for (const name of ['parts', 'packs', 'sealed-parts', 'skills', 'template.tar'])
     await rm(join(staging, name), { recursive: true, force: true })
-  await rm(join(home, '.roost', 'skills'), { recursive: true, force: true })
+  await removeFrom(home, '.roost', ['skills'])
+  await removeFrom(home, '.claude', ['.roost-skills'])
   for (const name of staleLocks) await rm(join(home, '.git', name), { force: true }).catch(() => {})
   const isInitialized = (await exists(join(home, marker))) || (await exists(join(staging, ownMarker)))
   if (!isInitialized) {

@@ -1,9 +1,9 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { type FileHandle, lstat, readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isClosed } from '@roost/contracts/link/credentials'
 import type { FileList, FileListAnswer, FileNode } from '@roost/contracts/link/files'
-import { LinkFault } from '../link/link.ts'
-import { asFault, isDirectory, type Paths } from './paths.ts'
+import { inFolder, openChild, openFolder } from './open-folder.ts'
+import { asFault, type Paths } from './paths.ts'
 import { refuseReading } from './protected.ts'
 
 const maxEntries = 5000
@@ -16,54 +16,64 @@ const maxDepth = 10
 export async function listFiles(paths: Paths, request: Omit<FileList, 't'>): Promise<FileListAnswer> {
   const root = await paths.existing(request.path)
   refuseReading(paths, root, request)
-  if (!(await isDirectory(root)))
-    throw new LinkFault('not_a_directory', `${request.path} is not a directory.`)
   const limit = Math.min(Math.max(1, request.limit), maxEntries)
   let left = limit
   let isTruncated = false
   let files = 0
 
-  async function entriesOf(folder: string) {
-    const found = await readdir(folder, { withFileTypes: true })
+  async function entriesOf(folder: FileHandle, real: string) {
+    const found = await readdir(inFolder(folder), { withFileTypes: true })
     return found
       .filter(({ name }) => request.show_hidden || !name.startsWith('.'))
-      .filter(({ name }) => !isClosed(relative(paths.home, join(folder, name))))
+      .filter(({ name }) => !isClosed(relative(paths.home, join(real, name))))
       .sort((a, b) => Number(b.isDirectory()) - Number(a.isDirectory()) || (a.name < b.name ? -1 : 1))
   }
 
-  async function walk(folder: string, shown: string, depth: number): Promise<FileNode[]> {
+  async function walk(folder: FileHandle, real: string, shown: string, depth: number): Promise<FileNode[]> {
     const nodes: FileNode[] = []
-    for (const entry of await entriesOf(folder)) {
+    for (const entry of await entriesOf(folder, real)) {
       if (left === 0) {
         isTruncated = true
         break
       }
       left -= 1
-      const path = join(folder, entry.name)
+      const path = inFolder(folder, entry.name)
       const node = await describe(path, `${shown}/${entry.name}`, entry.name)
       if (!node) continue
       nodes.push(node)
       if (node.type === 'file') files += 1
-      else if (depth > 1) {
-        node.children = await walk(path, node.path, depth - 1).catch(() => [])
-        node.file_count = node.children.length
-      } else
-        node.file_count = await entriesOf(path).then(
-          ({ length }) => length,
-          () => 0,
-        )
+      else await lookInto(node, { path, real: join(real, entry.name) }, depth - 1)
     }
     return nodes
   }
 
+  async function lookInto(node: FileNode, { path, real }: Found, depth: number): Promise<void> {
+    await using folder = await openChild(path).catch(() => null)
+    if (depth === 0) {
+      node.file_count = folder
+        ? await entriesOf(folder, real).then(
+            ({ length }) => length,
+            () => 0,
+          )
+        : 0
+      return
+    }
+    node.children = folder ? await walk(folder, real, node.path, depth).catch(() => []) : []
+    node.file_count = node.children.length
+  }
+
   try {
     const shown = request.path.replace(/(.)\/+$/, '$1')
-    const tree = await walk(root, shown, Math.min(Math.max(1, request.depth), maxDepth))
+    await using folder = await openFolder(paths.home, root)
+    const tree = await walk(folder, root, shown, Math.min(Math.max(1, request.depth), maxDepth))
     return { tree, total_files: files, truncated: isTruncated }
   } catch (error) {
     throw asFault(error, request.path)
   }
 }
+
+/** `path` leads through an opened folder. */
+type Found = { path: string; real: string }
 
 /** Returns null when the entry was deleted meanwhile. */
 async function describe(path: string, shown: string, name: string): Promise<FileNode | null> {

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -44,3 +53,33 @@ test(
     }
   },
 )
+
+test('links lead to nothing outside the workspace that is opened for the reader', asRoot, async () => {
+  const root = mkdtempSync(join(tmpdir(), 'roost-permissions-'))
+  try {
+    chmodSync(root, 0o755)
+    const [home, state, outside] = [join(root, 'home'), join(root, 'state'), join(root, 'outside')]
+    const inside = join(home, 'docs', 'new')
+    for (const folder of [home, state, outside, join(outside, 'deep'), join(home, 'docs'), inside]) {
+      mkdirSync(folder)
+      chownSync(folder, 1000, 1000)
+      chmodSync(folder, 0o700)
+    }
+    chmodSync(home, 0o755)
+    symlinkSync(outside, join(home, 'out'))
+    symlinkSync('docs', join(home, 'inside'))
+    symlinkSync(join(outside, 'deep'), join(home, 'content'))
+    const permissions = createPermissions(home, state, createIdentities(readIdentityFacts(statSync(home))))
+    const allowed = ['out/deep/**', 'out/new/**', 'content/**', 'inside/new/**']
+    await permissions.openForReader({ blocked: [], allowed })
+    for (const folder of [outside, join(outside, 'deep')]) {
+      const { mode, gid } = statSync(folder)
+      assert.deepEqual([mode & 0o7777, gid], [0o700, 1000], folder)
+    }
+    assert.deepEqual(readdirSync(outside), ['deep'])
+    assert.equal(statSync(join(home, 'docs')).mode & 0o7777, 0o701)
+    assert.equal(statSync(inside).mode & 0o070, 0o070)
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+})

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { constants } from 'node:fs'
-import { chmod, chown, lstat, mkdir, open, readdir } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { chmod, chown, type FileHandle, lstat, mkdir, open, readdir } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
+import { LinkFault } from '../link/link.ts'
 import { type Identities, openGroup, readerId } from '../processes/identity.ts'
 import type { ReadOnlyRules } from '../runtimes/port.ts'
 import { matches } from '../runtimes/read-only.ts'
+import { inFolder, openChild, openEntry, openFolder } from './open-folder.ts'
+import { codeOf, createPaths } from './paths.ts'
 
 /**
  * Manages what the reader of read-only turns may write: allowed folders, the runtime's state and the
@@ -42,11 +45,10 @@ export function createPermissions(home: string, state: string, identities: Ident
       if ((root.mode & 0o005) !== 0o005) await chmod(home, (root.mode & 0o7777) | 0o005)
       const allowed = [join(home, '.tmp'), ...allowedFolders(home, rules)]
       folders = [state, ...allowed]
-      for (const folder of folders) {
-        await mkdir(folder, { recursive: true })
-        await makeTraversable(home, folder)
-        await share(folder, { uid: root.uid, gid: folder === state ? readerId : openGroup })
-      }
+      await mkdir(state, { recursive: true })
+      await using opened = await openChild(state)
+      await share(opened, { uid: root.uid, gid: readerId })
+      for (const folder of allowed) await openAllowed(home, folder, { uid: root.uid, gid: openGroup })
       if (closedRules !== requested) await closeRest(home, rules, { root, folders: allowed })
       closedRules = requested
       await shareFiles(home, rules, root.uid)
@@ -74,34 +76,52 @@ export function allowedFolders(home: string, rules: ReadOnlyRules): string[] {
     .map((folder) => join(home, folder ?? ''))
 }
 
-/** Makes the parents traversable, without giving access to their contents. */
-async function makeTraversable(home: string, folder: string): Promise<void> {
-  for (let above = dirname(folder); above.startsWith(`${home}/`); above = dirname(above)) {
-    const { mode } = await lstat(above)
-    if ((mode & 0o001) === 0) await chmod(above, (mode & 0o7777) | 0o001)
+/** Creates and shares a folder of the workspace. A link in its place stays as it is. */
+async function openAllowed(home: string, folder: string, owner: Owner): Promise<void> {
+  try {
+    const paths = await createPaths(home)
+    const real = join(await paths.target(dirname(folder)), basename(folder))
+    await using opened = await openFolder(paths.home, real, 0o777)
+    await makeTraversable(paths.home, real)
+    await share(opened, owner)
+  } catch (error) {
+    if (!(error instanceof LinkFault) && codeOf(error) !== 'ENOTDIR') throw error
   }
 }
 
-/** Shares the developer's files below `path` with the group, including write access. */
-async function share(path: string, owner: Owner): Promise<void> {
-  const found = await lstat(path).catch(() => null)
-  if (!found || found.isSymbolicLink()) return
-  if (found.uid === owner.uid) await openToGroup(path, owner, found)
-  if (!found.isDirectory()) return
-  // A private folder that the reader just created needs no sharing.
-  for (const name of await readdir(path).catch(() => [])) await share(join(path, name), owner)
+/** Makes the parents traversable, without giving access to their contents. */
+async function makeTraversable(home: string, folder: string): Promise<void> {
+  for (let above = dirname(folder); above.startsWith(`${home}/`); above = dirname(above)) {
+    await using opened = await openFolder(home, above)
+    const { mode } = await opened.stat()
+    if ((mode & 0o001) === 0) await chmod(inFolder(opened), (mode & 0o7777) | 0o001)
+  }
 }
 
+/** Shares the developer's files in an opened entry with the group, including write access. */
+async function share(entry: FileHandle, owner: Owner): Promise<void> {
+  const found = await entry.stat()
+  if (found.isSymbolicLink()) return
+  if (found.uid === owner.uid) await openToGroup(entry, owner, found)
+  if (!found.isDirectory()) return
+  // A private folder that the reader just created needs no sharing.
+  for (const name of await readdir(inFolder(entry)).catch(() => [])) {
+    await using child = await openEntry(inFolder(entry, name)).catch(() => null)
+    if (child) await share(child, owner)
+  }
+}
+
+/** Through the opened entry: its path could lead out of the workspace at any moment. */
 async function openToGroup(
-  path: string,
+  entry: FileHandle,
   { uid, gid }: Owner,
   found: { mode: number; gid: number; isDirectory(): boolean },
 ): Promise<void> {
   const executable = found.isDirectory() ? 0o2010 : (found.mode & 0o100) >> 3
   const mode = (found.mode & 0o7777) | 0o060 | executable
   try {
-    if (found.gid !== gid) await chown(path, uid, gid)
-    if ((found.mode & 0o7777) !== mode) await chmod(path, mode)
+    if (found.gid !== gid) await chown(inFolder(entry), uid, gid)
+    if ((found.mode & 0o7777) !== mode) await chmod(inFolder(entry), mode)
   } catch {
     // The file was deleted, or the file system has no owners; the reader is then refused.
   }
@@ -168,8 +188,12 @@ async function shareFiles(home: string, rules: ReadOnlyRules, owner: number): Pr
   const shareIfAllowed = async (path: string) => {
     const inside = relative(home, path)
     if (!patterns.some((pattern) => matches(pattern, inside))) return
-    const found = await lstat(path).catch(() => null)
-    if (found?.isFile() && found.uid === owner) await openToGroup(path, { uid: owner, gid: openGroup }, found)
+    await using parent = await openFolder(home, dirname(path)).catch(() => null)
+    if (!parent) return
+    await using file = await openEntry(inFolder(parent, basename(path))).catch(() => null)
+    const found = await file?.stat()
+    if (file && found?.isFile() && found.uid === owner)
+      await openToGroup(file, { uid: owner, gid: openGroup }, found)
   }
   await walk(home)
   for (const pattern of patterns.filter((pattern) => pattern.startsWith('.roost/'))) {

@@ -1,23 +1,34 @@
 import { constants } from 'node:fs'
-import { open, readlink, stat } from 'node:fs/promises'
+import { type FileHandle, open, readlink } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
 import type { FileRead, FileReadAnswer, FileStatAnswer } from '@roost/contracts/link/files'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import { LinkFault } from '../link/link.ts'
+import { inFolder, openEntry, openFolder } from './open-folder.ts'
 import { asFault, outside, type Paths } from './paths.ts'
 import { inodeOf, protectedInodes, refusal, refuseReading } from './protected.ts'
 
 export async function statFile(paths: Paths, path: string, isGuarded = false): Promise<FileStatAnswer> {
   const real = await paths.existing(path)
   refuseReading(paths, real, { path, guarded: isGuarded })
-  const found = await stat(real).catch((error: unknown) => {
+  try {
+    await using opened = await openReal(paths.home, real)
+    const found = await opened.stat()
+    return {
+      type: found.isDirectory() ? 'directory' : 'file',
+      size: found.size,
+      modified: found.mtime.toISOString(),
+      mode: found.mode & 0o7777,
+    }
+  } catch (error) {
     throw asFault(error, path)
-  })
-  return {
-    type: found.isDirectory() ? 'directory' : 'file',
-    size: found.size,
-    modified: found.mtime.toISOString(),
-    mode: found.mode & 0o7777,
   }
+}
+
+async function openReal(home: string, real: string): Promise<FileHandle> {
+  if (real === home) return await openFolder(home, home)
+  await using folder = await openFolder(home, dirname(real))
+  return await openEntry(inFolder(folder, basename(real)))
 }
 
 /** Returns a chunk of a file, at most 256 KiB; `size` is the size of the whole file. */

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -19,12 +20,12 @@ import { createFakeClock } from '../kit/fake-clock.ts'
 import { LinkFault } from '../link/link.ts'
 import { manifestOf } from '../skills/manifest.ts'
 import { createSkills } from '../skills/skills.ts'
-import { makeTestHome, ownersFilesOf } from '../test/home.ts'
+import { identitiesOf, makeTestHome, ownersFilesOf } from '../test/home.ts'
 import { placeAttachments } from './attachments.ts'
-import { deletePath, makeDirectory } from './change.ts'
+import { deletePath, makeDirectory, movePath } from './change.ts'
 import { listFiles } from './list.ts'
 import { createPacker } from './pack.ts'
-import { createPaths } from './paths.ts'
+import { createPaths, type Paths } from './paths.ts'
 import { readChunk, statFile } from './read.ts'
 import { createWriter } from './write.ts'
 
@@ -93,7 +94,7 @@ test('none of over 500 path forms reads or writes anything outside the workspace
   const paths = await createPaths(home)
   const clock = createFakeClock()
   const writer = createWriter(paths, join(home, '.roost', 'parts'), clock)
-  const packer = createPacker(paths, join(home, '.roost', 'packs'), clock)
+  const packer = createPacker(paths, join(home, '.roost', 'packs'), identitiesOf(home), clock)
   const credentials = createCredentialStore({
     home,
     ownersFiles: ownersFilesOf(home),
@@ -152,7 +153,13 @@ test('no path form works as the name of a skill or of a file outside its folder'
   const { home, root, outside } = t
   const paths = await createPaths(home)
   const environment = async () => ({ PATH: '' })
-  const skills = createSkills({ paths, runtime: 'claude-code', clock: createFakeClock(), environment })
+  const skills = createSkills({
+    paths,
+    runtime: 'claude-code',
+    clock: createFakeClock(),
+    parts: join(home, '.roost', 'parts'),
+    environment,
+  })
   const bytes = Buffer.from('written by a test')
   const before = snapshot(outside)
   const around = () => readdirSync(root).sort().join()
@@ -187,7 +194,7 @@ test('protected files stay protected under every other name', async () => {
   const paths = await createPaths(home)
   const clock = createFakeClock()
   const writer = createWriter(paths, join(home, '.roost', 'parts'), clock)
-  const packer = createPacker(paths, join(home, '.roost', 'packs'), clock)
+  const packer = createPacker(paths, join(home, '.roost', 'packs'), identitiesOf(home), clock)
   const refused = { code: 'protected_path' }
   const data_base64 = Buffer.from('x').toString('base64')
   for (const name of floors) {
@@ -216,6 +223,104 @@ test('protected files stay protected under every other name', async () => {
   await assert.rejects(packer.pack(`${home}/folder`, 10_000, true), refused)
   for (const name of ['.env', '.git/config', '.ssh/k', '.roost/keys/k'])
     assert.equal(readFileSync(join(home, name), 'utf8'), 'floor', name)
+})
+
+/** A turn that exchanges the folder `mine` with a link to `outside` right after each check of a path. */
+async function setUpExchange(outside: string, home: string) {
+  const mine = join(home, 'mine')
+  const reset = () => {
+    for (const path of [mine, `${mine}-away`]) rmSync(path, { recursive: true, force: true })
+    mkdirSync(join(mine, 'deep'), { recursive: true })
+    for (const name of ['secret.pem', 'deep/secret.pem']) writeFileSync(join(mine, name), 'own')
+  }
+  const exchange = () => {
+    if (lstatSync(mine).isSymbolicLink()) return
+    renameSync(mine, `${mine}-away`)
+    symlinkSync(outside, mine)
+  }
+  const checked = await createPaths(home)
+  const exchanging = (resolve: Paths['existing']) => async (path: string) => {
+    const real = await resolve(path)
+    exchange()
+    return real
+  }
+  const { existing, target, entry } = checked
+  const paths = {
+    ...checked,
+    existing: exchanging(existing),
+    target: exchanging(target),
+    entry: exchanging(entry),
+  }
+  return { mine, checked, paths, reset }
+}
+
+test('a folder that a link replaces after the check of its path leads no request outside', async () => {
+  using t = await setUp()
+  const { home, outside } = t
+  const { mine, checked, paths, reset } = await setUpExchange(outside, home)
+  const clock = createFakeClock()
+  const writer = createWriter(paths, join(t.root, 'parts'), clock)
+  const packer = createPacker(paths, join(t.root, 'packs'), identitiesOf(home), clock)
+  const upload = { upload_id: 'u', offset: 0, last: true, data_base64: '' }
+  const requests: Record<string, () => Promise<unknown>> = {
+    read: () => readChunk(paths, { path: `${mine}/secret.pem`, offset: 0, length: 99 }),
+    stat: () => statFile(paths, `${mine}/secret.pem`),
+    list: () => listFiles(paths, { path: mine, depth: 3, show_hidden: true, limit: 99 }),
+    'list a folder': () => listFiles(paths, { path: `${mine}/deep`, depth: 1, show_hidden: true, limit: 99 }),
+    replace: () => writer.write({ ...upload, path: `${mine}/secret.pem`, on_conflict: 'replace' }),
+    create: () => writer.write({ ...upload, path: `${mine}/new/planted.txt`, on_conflict: 'rename' }),
+    'create a folder': () => makeDirectory(paths, { path: `${mine}/new/deeper` }),
+    'delete a file': () => deletePath(paths, { path: `${mine}/secret.pem` }),
+    'delete a folder': () => deletePath(paths, { path: `${mine}/deep` }),
+    'move away': () => movePath(paths, { from: `${mine}/secret.pem`, to: `${home}/docs/found.txt` }),
+    'move to': () =>
+      movePath(
+        { ...paths, entry: checked.entry },
+        { from: `${home}/docs/own.txt`, to: `${mine}/planted.txt` },
+      ),
+    pack: () => packer.pack(mine, 10_000),
+    'pack a folder': () => packer.pack(`${mine}/deep`, 10_000),
+  }
+  writeFileSync(join(home, 'docs', 'own.txt'), 'own')
+  const before = snapshot(outside)
+  for (const [name, request] of Object.entries(requests)) {
+    reset()
+    await assert.rejects(request, LinkFault, name)
+    assert.deepEqual(snapshot(outside), before, name)
+  }
+  assert.deepEqual(readdirSync(join(t.root, 'parts')), [])
+})
+
+test('files of a message are placed through no link that leaves the workspace or hides what runs obey', async () => {
+  using t = await setUp()
+  const { home, outside, root } = t
+  mkdirSync(join(home, '.claude'))
+  const before = snapshot(outside)
+  const place = (to: string, name: string) => {
+    rmSync(join(home, 'uploads'), { force: true })
+    symlinkSync(to, join(home, 'uploads'))
+    const data_base64 = Buffer.from('{}').toString('base64')
+    const attachment = { name, mimetype: 'application/json', size: 2, data_base64 }
+    const places = {
+      uploads: join(home, 'uploads'),
+      parts: join(root, 'parts'),
+      images: join(root, 'images'),
+    }
+    return placeAttachments('m', [attachment], places, async () => Buffer.alloc(0))
+  }
+  for (const [to, name] of [
+    [outside, 'settings.json'],
+    ['.claude', 'settings.json'],
+    ['.', '.mcp.json'],
+    ['.git', 'hook'],
+  ] as const)
+    await assert.rejects(place(to, name), { code: 'protected_path' }, to)
+  assert.deepEqual(snapshot(outside), before)
+  assert.deepEqual(readdirSync(join(home, '.claude')), [])
+  const { text } = await place('docs', 'settings.json')
+  assert.match(text, /home\/uploads\/settings\.json \(application\/json, 2 bytes\)$/)
+  assert.equal(readFileSync(join(home, 'docs', 'settings.json'), 'utf8'), '{}')
+  assert.deepEqual(readdirSync(join(root, 'parts')), [])
 })
 
 function snapshot(folder: string): string[] {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { chmod, copyFile, type FileHandle, link, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, type FileHandle, link, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { FileWrite, FileWriteAnswer } from '@roost/contracts/link/files'
 import type { Clock } from '../kit/clock.ts'
 import { LinkFault } from '../link/link.ts'
-import { asFault, codeOf, isDirectory, type Paths } from './paths.ts'
+import { inFolder, openFolder } from './open-folder.ts'
+import { asFault, codeOf, type Paths } from './paths.ts'
 import { folderMode, refuseChange } from './protected.ts'
 
 /** Writes files in chunks; a file appears under its name complete or not at all. */
@@ -18,6 +19,8 @@ type Upload = { file: FileHandle; part: string; size: number; cancel: () => void
 const uploadTimeoutMs = 10 * 60_000
 const maxUploads = 64
 const maxNameAttempts = 1000
+/** Files that runs obey count as the owner's only without it. A turn may move any file to such a path. */
+export const othersMark = 0o020
 
 /** `parts` is a private folder, used for nothing else. */
 export function createWriter(paths: Paths, parts: string, clock: Clock): Writer {
@@ -57,17 +60,22 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
     return upload
   }
 
+  /** Returns the name of the file. */
   async function place(request: Omit<FileWrite, 't'>, upload: Upload): Promise<string> {
     const target = await paths.target(request.path)
     refuseChange(paths, target, request)
-    if (await isDirectory(target)) throw new LinkFault('not_a_file', `${request.path} is a directory.`)
-    await mkdir(dirname(target), { recursive: true, mode: folderMode(paths, target) })
-    const before = await stat(target).catch(() => null)
-    const mode = request.mode ?? (before && request.on_conflict === 'replace' ? before.mode & 0o777 : 0o644)
-    await upload.file.chmod(mode & 0o777)
-    if (request.on_conflict === 'rename') return await placeBeside(upload.part, target)
-    await move(upload.part, target)
-    return target
+    const isFolder = () => new LinkFault('not_a_file', `${request.path} is a directory.`)
+    if (target === paths.home) throw isFolder()
+    await using folder = await openFolder(paths.home, dirname(target), folderMode(paths, target))
+    const at = inFolder(folder, basename(target))
+    const before = await lstat(at).catch(() => null)
+    if (before?.isDirectory()) throw isFolder()
+    const usual = before?.isFile() && request.on_conflict === 'replace' ? before.mode : 0o644
+    const mode = (request.mode ?? usual) & 0o777
+    await upload.file.chmod(request.guarded ? mode | othersMark : mode)
+    if (request.on_conflict === 'rename') return basename(await placeBeside(upload.part, at))
+    await move(upload.part, at)
+    return basename(target)
   }
 
   return {
@@ -76,8 +84,7 @@ export function createWriter(paths: Paths, parts: string, clock: Clock): Writer 
         const upload = await append(request)
         const { size } = upload
         if (!request.last) return { path: request.path, size }
-        const target = await place(request, upload)
-        return { path: join(dirname(request.path), basename(target)), size }
+        return { path: join(dirname(request.path), await place(request, upload)), size }
       } catch (error) {
         await forget(request.upload_id)
         throw asFault(error, request.path)
@@ -113,15 +120,17 @@ export async function placeBeside(part: string, target: string): Promise<string>
   throw new LinkFault('io_error', 'No free name was found.')
 }
 
-/** Gives the file a second name. Throws `EEXIST` when the name is taken. */
+/** Gives the file a second name. Throws `EEXIST` when the name is taken, and `ELOOP` for a link on another volume. */
 export async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
     await link(from, to)
   } catch (error) {
     // The target is on another volume.
     if (codeOf(error) !== 'EXDEV') throw error
-    await copyFile(from, to, constants.COPYFILE_EXCL)
-    await chmod(to, (await stat(from)).mode & 0o777)
+    // The copy has the mode, too. A path is used once: a turn may replace both meanwhile.
+    await using source = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    if (!(await source.stat()).isFile()) throw error
+    await copyFile(`/proc/self/fd/${source.fd}`, to, constants.COPYFILE_EXCL)
   }
 }
 
@@ -133,8 +142,8 @@ export async function move(from: string, to: string): Promise<void> {
     if (codeOf(error) !== 'EXDEV') throw error
     const near = join(dirname(to), `.${basename(to).slice(0, 100)}.${randomUUID()}.part`)
     try {
+      // With the mode, which must not be set by path: a turn may replace the copy.
       await copyFile(from, near, constants.COPYFILE_EXCL)
-      await chmod(near, (await stat(from)).mode & 0o777)
       await rename(near, to)
     } finally {
       await rm(near, { force: true })

@@ -32,6 +32,8 @@ export async function attachAgent(platform: Platform, name: string): Promise<Att
     await mkdir(folder)
     if (isRoot) await chown(folder, 1000, 1000)
   }
+  // As `/tmp`.
+  await chmod(scratch, 0o1777)
   const [command = '', ...args] = [...(isRoot ? asDeveloper : []), process.execPath, program]
   const child: ChildProcess = spawn(command, args, {
     stdio: 'ignore',

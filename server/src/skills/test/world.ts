@@ -102,6 +102,7 @@ export async function openSkills(
       paths,
       runtime: 'claude-code',
       clock: createFakeClock(),
+      parts: join(root, `${name}-parts`),
       environment: async () => ({ PATH: process.env.PATH ?? '' }),
     })
     const answers: FakeAnswers = {
