@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { sql } from 'kysely'
+import { LinkDown } from '../../ports/agent-link/port.ts'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { historyStore } from '../history/index.ts'
@@ -9,7 +11,7 @@ import { linkWorkspace } from '../history/test/linked-workspace.ts'
 import { volumesOf } from '../lifecycle/index.ts'
 import { openAgents, until } from '../test/world.ts'
 
-forEachDialect((_, open) => {
+forEachDialect((dialect, open) => {
   /** An agent with a record of one file, and with what it wrote later. */
   async function openWorld() {
     const { alerts, raised, cleared } = createTestAlerts()
@@ -29,10 +31,10 @@ forEachDialect((_, open) => {
       ...{ world, owner, agent, workspace, record, call, allow, statusOf, raised, cleared },
       container: agent.container_id ?? '',
       listed: async () => (await call('GET', '/former-workspaces')).json,
-      async lose() {
+      async lose(container = agent.container_id ?? '') {
         await world.area.health.beat(agent.id, {})
         world.link.unlink(agent.id)
-        world.engine.lose(agent.container_id ?? '', 'Node n2 is not ready.')
+        world.engine.lose(container, 'Node n2 is not ready.')
         await until(async () => (await world.row('ada')).waiting?.state === 'lost', 'it is seen')
       },
       async startedElsewhere() {
@@ -158,6 +160,70 @@ forEachDialect((_, open) => {
     const [former] = (await t.listed()).workspaces
     assert.equal((await t.call('POST', `/former-workspaces/${former.id}/use`)).status, 200)
     assert.equal((await t.listed()).filling, null)
+  })
+
+  test('a second lost node leaves the filling with its record, until the workspace has it', async () => {
+    await using t = await openWorld()
+    await t.allow(true)
+    await t.lose()
+    await t.startedElsewhere()
+    // The link breaks while the empty workspace is compared.
+    let isComparing = false
+    await using empty = linkWorkspace(t.world.link, t.agent.id, {
+      'history.restore.compare': async () => {
+        isComparing = true
+        t.world.link.unlink(t.agent.id)
+        throw new LinkDown()
+      },
+    })
+    t.world.area.linkConnected(t.agent.id)
+    await until(async () => isComparing, 'it is compared')
+    await until(async () => (await t.listed()).filling?.reason === 'agent_unresponsive', 'it waits')
+    const records = await historyStore(t.world.db).list(t.agent.id, { before: null, limit: 10 })
+    assert.deepEqual(
+      records.map(({ id }) => id),
+      [t.record.id],
+      'the empty workspace is not recorded',
+    )
+    // Somebody records the empty workspace meanwhile.
+    empty.connect()
+    const { record: later } = await t.world.area.history.make(t.agent.id, { reason: () => 'demand' })
+    assert.notEqual(later.id, t.record.id)
+    await t.lose((await t.world.row('ada')).container_id ?? '')
+    await t.startedElsewhere()
+    const { filling } = await t.listed()
+    assert.deepEqual([filling.record, filling.state], [t.record.id, 'waiting'])
+    assert.equal(await t.mayRun(), false)
+    await using third = linkWorkspace(t.world.link, t.agent.id)
+    await until(async () => {
+      t.world.area.linkConnected(t.agent.id)
+      return (await t.listed()).filling === null
+    }, 'the workspace is filled')
+    assert.equal(readFileSync(join(third.home, 'notes'), 'utf8'), 'recorded')
+    assert.equal(await t.mayRun(), true)
+  })
+
+  test('a former workspace that is discarded meanwhile cannot be used', async () => {
+    await using t = await openWorld()
+    await t.allow(true)
+    await t.lose()
+    await t.startedElsewhere()
+    t.world.engine.lose(t.container, null)
+    await t.world.area.lifecycle.repair()
+    await t.call('POST', '/stop')
+    const before = await t.world.row('ada')
+    const { workspaces } = await t.listed()
+    // As if another transaction had removed the row after it was read.
+    const db = t.world.db.withTables<object>()
+    await (dialect === 'sqlite'
+      ? sql`create trigger removed before delete on agent_former_workspaces begin select raise(ignore); end`
+      : sql`create rule removed as on delete to agent_former_workspaces do instead nothing`
+    ).execute(db)
+    const used = await t.call('POST', `/former-workspaces/${workspaces[0].id}/use`)
+    assert.deepEqual([used.status, used.json.error], [404, 'not_found'])
+    assert.equal((await t.world.row('ada')).volume_base, before.volume_base)
+    const now = await t.listed()
+    assert.deepEqual([now.workspaces, now.filling.state], [workspaces, 'waiting'])
   })
 
   test('a deleted agent leaves neither of its workspaces', async () => {

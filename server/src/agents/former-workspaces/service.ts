@@ -108,7 +108,8 @@ export function createFormerWorkspaces(deps: FormerWorkspacesDeps): FormerWorksp
             throw new Fault('conflict', `Stop agent ${agent.name} first.`)
           if (former.has_container === 1)
             throw new Fault('conflict', 'A container on a lost node may still write to this workspace.')
-          await formerWorkspaceStore(tx).remove(id)
+          // A request that discards it may have removed it meanwhile.
+          if (!(await formerWorkspaceStore(tx).remove(id))) throw new Fault('not_found')
           await leave(tx, agent, null)
           await moveTo(tx, agent, former.volume_base)
           await restores.workspaceReplaced(tx, agentId)

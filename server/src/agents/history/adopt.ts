@@ -1,6 +1,6 @@
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { createTurnsByKey } from '../../kit/turns.ts'
-import type { Db } from '../../ports/database/port.ts'
+import type { Db, Tx } from '../../ports/database/port.ts'
 import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { recordedChanges } from './changes.ts'
 import { countsOf } from './record.ts'
@@ -17,12 +17,14 @@ export type AdoptRequest = {
   /** A record of the agent that the new one is compared with. */
   baseId: string
   setId: string
+  /** Whether the set still needs the record. It stays so until the transaction has ended. */
+  isNeeded(tx: Tx): Promise<boolean>
 }
 
 /** Records of attempts: they belong to the source, so that they outlive the fork. */
 export type AttemptRecords = {
-  /** Throws `UnknownRecord`, and `HistoryFull` if the agent's quota does not hold it. */
-  adopt(request: AdoptRequest): Promise<RecordRow>
+  /** Null: it is no longer needed. Throws `UnknownRecord`, and `HistoryFull` if the agent's quota does not hold it. */
+  adopt(request: AdoptRequest): Promise<RecordRow | null>
   /** Removes the records of a set, and its hold on their base. */
   release(agentId: string, setId: string): Promise<void>
 }
@@ -42,7 +44,8 @@ export function createAttemptRecords({
   /** So that several attempts do not exceed the quota together. */
   const turns = createTurnsByKey()
 
-  async function adopt({ from, agentId, id, baseId, setId }: AdoptRequest): Promise<RecordRow> {
+  async function adopt(request: AdoptRequest): Promise<RecordRow | null> {
+    const { from, agentId, id, baseId, setId, isNeeded } = request
     const existing = await store.record(agentId, id)
     if (existing) return existing
     const record = await store.record(from.agentId, from.recordId)
@@ -56,14 +59,20 @@ export function createAttemptRecords({
     const { number: _, ...columns } = record
     const base = await store.record(agentId, baseId)
     const changes = await history.changes({ agent, record: baseId }, { agent, record: id })
-    return store.insertAttempt({
+    const row: Omit<RecordRow, 'number'> = {
       ...columns,
       ...countsOf(
         recordedChanges(changes, { before: base ? leftOutOf(base) : [], after: leftOutOf(record) }),
       ),
       ...{ id, agent_id: agentId, reason: 'attempt', created_at: timestamp(clock.now()) },
       ...{ base_id: baseId, source_id: null, pinned: 0, pinned_by: null, attempt_set_id: setId },
-    })
+    }
+    // After the end of the set, nothing would remove it.
+    const stored = await db.atomically(async (tx) =>
+      (await isNeeded(tx)) ? historyStore(tx).insertAttempt(row) : null,
+    )
+    if (!stored) await history.remove(agent, [id])
+    return stored
   }
 
   return {

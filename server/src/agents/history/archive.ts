@@ -61,14 +61,17 @@ async function* batchesOf(history: Source, request: ArchiveRequest): AsyncGenera
   let batch: Sized[] = []
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const entries = (await history.list(record, next)) ?? []
-    const sizes = await history.sizes(entries)
-    for (const [index, entry] of entries.entries()) {
-      if (await isLeftOut(entry)) continue
-      if (entry.kind === 'folder') pending.push(entry.path)
-      batch.push({ ...entry, size: sizes[index] ?? 0 })
-      if (batch.length < maxBatch) continue
-      yield batch
-      batch = []
+    for (let at = 0; at < entries.length; at += maxBatch) {
+      const part = entries.slice(at, at + maxBatch)
+      const sizes = await history.sizes(part)
+      for (const [index, entry] of part.entries()) {
+        if (await isLeftOut(entry)) continue
+        if (entry.kind === 'folder') pending.push(entry.path)
+        batch.push({ ...entry, size: sizes[index] ?? 0 })
+        if (batch.length < maxBatch) continue
+        yield batch
+        batch = []
+      }
     }
   }
   if (batch.length > 0) yield batch

@@ -1,5 +1,6 @@
 import type { ChangeSide, WorkspaceChange, WorkspaceChanges } from '@roost/contracts/agents/workspace-history'
 import { parentOf } from '@roost/contracts/link/history'
+import { createPause } from '../../kit/pause.ts'
 import type { Change, StoredEntry, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { isBelow } from './omissions.ts'
 import { isVisible, type ShownPath, shownPath } from './paths.ts'
@@ -41,7 +42,9 @@ export async function listChanges(
   /** Folders with a change below them. */
   const parents = new Set<string>()
   let withheld = 0
+  const pause = createPause()
   for (const each of all) {
+    await pause()
     const change = visibleChange(each, isOwner)
     if (!change) {
       withheld += 1

@@ -314,4 +314,30 @@ forEachDialect((_, open) => {
     }
     assert.equal((await put(world.owner.key, { unknown: 1 })).status, 422)
   })
+
+  test('a large folder is listed in pieces', async () => {
+    await using world = await start(open)
+    const path = `agents/scout/history/records/${world.first.id}/files`
+    const entry = { kind: 'file', mode: 0o644, owner: true, sparse: false, content: 'a'.repeat(64) } as const
+    let turns = 0
+    let isListed = false
+    let isOver = false
+    const count = () => {
+      if (isListed) turns += 1
+      if (!isOver) setImmediate(count)
+    }
+    setImmediate(count)
+    world.history.list = async () => {
+      isListed = true
+      return Array.from({ length: 50_000 }, (_, at) => ({ ...entry, path: `f${at}` }))
+    }
+    world.history.sizes = async (entries) => {
+      isListed = false
+      return entries.map(() => 1)
+    }
+    const { json } = await world.get('owner', path)
+    isOver = true
+    assert.equal(json.total, 50_000)
+    assert.ok(turns >= 20, `${turns}`)
+  })
 })

@@ -11,9 +11,15 @@ import type {
 } from '@roost/contracts/agents/workspace-history'
 import type { LeftOutPath } from '@roost/contracts/link/history'
 import { Fault } from '../../kit/fault.ts'
+import { createPause } from '../../kit/pause.ts'
 import { createTurns } from '../../kit/turns.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { type StoredEntry, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import {
+  type RecordId,
+  type StoredEntry,
+  UnknownRecord,
+  type WorkspaceHistory,
+} from '../../ports/workspace-history/port.ts'
 import type { Agent } from '../records/index.ts'
 import { formatPath, rejectPack } from '../workspace/index.ts'
 import { archiveOf } from './archive.ts'
@@ -75,10 +81,13 @@ type Reading = { agent: Pick<Agent, 'id'>; isOwner: boolean }
 
 /** Comparisons at a time; each may hold many paths. */
 const maxComparisons = 4
+/** Folders that are listed at a time; each may have hundreds of thousands of entries. */
+const maxListings = 4
 
 export function createHistoryReader({ db, history }: { db: Db; history: WorkspaceHistory }): HistoryReader {
   const store = historyStore(db)
   const turns = createTurns(maxComparisons)
+  const listings = createTurns(maxListings)
   /** A hard link or a copy of a credential file has its content under a harmless name. */
   const ownersContents = createOwnersContents(history)
 
@@ -135,6 +144,18 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     if (!contents.has(entry.content)) return
     const path = formatPath(textOf(entry.path))
     throw new Fault('protected_path', `Only the owner may read "${path}": it is a copy of a credential file.`)
+  }
+
+  async function visibleIn(record: RecordId, folder: string, isOwner: boolean): Promise<StoredEntry[]> {
+    const all = await history.list(record, folder)
+    if (!all) throw new Fault('file_not_found', `There is no folder "${formatPath(textOf(folder))}".`)
+    const visible: StoredEntry[] = []
+    const pause = createPause()
+    for (const entry of all) {
+      if (isVisible(entry.path, isOwner)) visible.push(entry)
+      await pause()
+    }
+    return visible
   }
 
   async function runRecords(agentId: string, executionId: string) {
@@ -220,9 +241,7 @@ export function createHistoryReader({ db, history }: { db: Db; history: Workspac
     async folder({ agent, isOwner }, id, { offset, limit, ...query }) {
       const row = await requireRecord({ agent, isOwner }, id)
       const folder = recordPathOf(query, isOwner)
-      const all = await history.list(idOf(row), folder)
-      if (!all) throw new Fault('file_not_found', `There is no folder "${formatPath(textOf(folder))}".`)
-      const visible = all.filter(({ path }) => isVisible(path, isOwner))
+      const visible = await listings(() => visibleIn(idOf(row), folder, isOwner))
       const page = visible.slice(offset, offset + limit)
       const sizes = await history.sizes(page)
       return {

@@ -10,12 +10,7 @@ import { createTurnsByKey, type TurnsByKey } from '../../kit/turns.ts'
 import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import {
-  type Change,
-  HistoryFull,
-  UnknownRecord,
-  type WorkspaceHistory,
-} from '../../ports/workspace-history/port.ts'
+import { HistoryFull, UnknownRecord, type WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import { recordedChanges } from './changes.ts'
 import { reasonOf } from './faults.ts'
 import { rulesOf } from './fill.ts'
@@ -33,7 +28,7 @@ import { restoreStore } from './restore-store.ts'
 import { joinedRules } from './restore-target.ts'
 import { keptPathsOf, leftOutOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
-import type { RestoreRow, StoredConflict } from './tables.ts'
+import type { RecordRow, RestoreRow, StoredConflict } from './tables.ts'
 import { undoAlert } from './undo-alert.ts'
 
 type Make = (request: RecordRequest) => Promise<MadeRecord>
@@ -68,6 +63,9 @@ export type RestoreDriver = {
   /** Starts nothing more. Resolves when the current work has ended. */
   close(): Promise<void>
 }
+
+/** `ours`: the record of the workspace before the merge. */
+type RestoredMerge = Merge & { base: RecordRow; ours: RecordRow }
 
 type EndColumns = Parameters<ReturnType<typeof restoreStore>['end']>[2]
 
@@ -207,8 +205,10 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
       await deps.inTurn(
         agentId,
         async (make) => {
-          let merge: Merge | null = null
+          let merge: RestoredMerge | null = null
           const recordBefore = async () => {
+            // Nothing to undo, and the record of an empty workspace must not become the latest.
+            if (row.fills_new === 1) return
             const { record: before } = await madeBefore(agentId, make, signal)
             const found = await mergeFor(row, before.id)
             if (merge && merge.paths.join('\0') !== found?.paths.join('\0'))
@@ -222,12 +222,8 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
           }
           // What to merge is known once the workspace is recorded.
           if (row.merge_base_id !== null) await recordBefore()
-          const { paths } = merge ?? options
-          await finish(
-            row,
-            await applyRestore({ link, history, clock }, { ...options, paths }, recordBefore),
-            make,
-          )
+          const restore = merge ? mergeOptions(options, merge) : options
+          await finish(row, await applyRestore({ link, history, clock }, restore, recordBefore), make)
         },
         signal,
       )
@@ -237,25 +233,31 @@ export function createRestoreDriver(deps: RestoreDriverDeps): RestoreDriver {
   }
 
   /** Null: the restore is no merge. Throws `ChangedMeanwhile`. */
-  async function mergeFor(row: RestoreRow, beforeId: string): Promise<Merge | null> {
-    const { agent_id: agentId, merge_base_id: baseId, record_id: recordId } = row
-    if (baseId === null) return null
-    const idOf = (record: string) => ({ agent: storeName(agentId), record })
-    async function changesTo(id: string): Promise<Change[]> {
-      const [before, after] = await Promise.all([
-        records.record(agentId, baseId ?? ''),
-        records.record(agentId, id),
-      ])
-      const leftOut = { before: before ? leftOutOf(before) : [], after: after ? leftOutOf(after) : [] }
-      return recordedChanges(await history.changes(idOf(baseId ?? ''), idOf(id)), leftOut)
+  async function mergeFor(row: RestoreRow, beforeId: string): Promise<RestoredMerge | null> {
+    if (row.merge_base_id === null) return null
+    const recordOf = async (id: string) => {
+      const record = await records.record(row.agent_id, id)
+      if (!record) throw new UnknownRecord(id)
+      return record
     }
-    const [theirs, ours] = await Promise.all([recordId, beforeId].map(changesTo))
-    const merge = mergeOf(theirs ?? [], ours ?? [], row.overwrite === 1)
+    const [base, theirs, ours] = await Promise.all([
+      recordOf(row.merge_base_id),
+      recordOf(row.record_id),
+      recordOf(beforeId),
+    ])
+    const changesTo = async (to: RecordRow, before: readonly string[]) =>
+      recordedChanges(await history.changes(idOf(base), idOf(to)), { before, after: leftOutOf(to) })
+    const merge = mergeOf(
+      await changesTo(theirs, leftOutOf(base)),
+      // What only the base left out, such as a file that was too large, exists on this side alone.
+      await changesTo(ours, []),
+      row.overwrite === 1,
+    )
     if (merge.conflicts.length > 0 && row.overwrite === 0) throw new ChangedMeanwhile(merge.conflicts)
     const characters = merge.paths.reduce((sum, path) => sum + path.length, 0)
     if (merge.paths.length > maxMergePaths || characters > maxMergeCharacters)
       throw new Fault('conflict', `More than ${maxMergePaths} paths would have to be merged.`)
-    return merge
+    return { ...merge, base, ours }
   }
 
   async function madeBefore(agentId: string, make: Make, signal: AbortSignal): Promise<MadeRecord> {
@@ -392,6 +394,18 @@ function failureOf(error: unknown): { reason: RestoreReason; message: string | n
     return { reason: error.code, message: null }
   return { reason: 'workspace_fault', message: error.message }
 }
+
+/** What the base or the workspace leaves out is missing in the attempt, but the attempt did not delete it. */
+function mergeOptions(options: RestoreOptions, { paths, base, ours }: RestoredMerge): RestoreOptions {
+  return {
+    ...options,
+    paths,
+    rules: joinedRules(options.rules, rulesOf(base)),
+    leftOut: [...new Set([base, ours].flatMap(keptPathsOf).concat(options.leftOut))],
+  }
+}
+
+const idOf = ({ agent_id, id }: RecordRow) => ({ agent: storeName(agent_id), record: id })
 
 /** Written by this platform. */
 const pathsOf = ({ paths }: RestoreRow) => JSON.parse(paths) as string[]

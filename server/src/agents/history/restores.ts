@@ -33,8 +33,8 @@ export type RestoreService = Restores & {
    */
   undoFailed(tx: Tx, failed: FailedRun): Promise<void>
   /**
-   * Fills the new, empty workspace of an agent with its latest record. Until that has succeeded, the agent gets no run.
-   * Ends an open restore of the former workspace. Returns the record; null without one.
+   * Fills the new, empty workspace of an agent with its latest record, or with that of a filling which has not succeeded.
+   * Until it has, the agent gets no run. Ends an open restore of the former workspace. Returns the record; null without one.
    */
   fillNew(tx: Tx, agentId: string): Promise<RecordRow | null>
   /** The restore that fills a new workspace, if it is open. */
@@ -171,15 +171,21 @@ export function createRestores(deps: RestoresDeps): RestoreService {
     },
 
     async fillNew(tx, agentId) {
-      const latest = await historyStore(tx).latest(agentId)
-      if (!latest) return null
+      const open = await restoreStore(tx).openOf(agentId)
+      // Later records are of a workspace that was never filled.
+      const record =
+        open?.fills_new === 1
+          ? await historyStore(tx).record(agentId, open.record_id)
+          : await historyStore(tx).latest(agentId)
+      if (!record) return null
       await replaced(tx, agentId)
       const runs = (await historyStore(tx).openRuns(agentId)).map(({ execution_id }) => execution_id)
       await historyStore(tx).endRuns(runs, now())
       await historyStore(tx).completeRuns(runs, { reason: 'agent_unreachable' })
-      const filling = waitingRow(agentId, { recordId: latest.id, paths: [''], at: now() })
-      await restoreStore(tx).insert({ ...filling, fills_new: 1 })
-      return latest
+      const filling = waitingRow(agentId, { recordId: record.id, paths: [''], at: now() })
+      // Without it, the empty workspace would get runs.
+      if (!(await restoreStore(tx).insert({ ...filling, fills_new: 1 }))) throw anotherRestore()
+      return record
     },
 
     async filling(agentId) {

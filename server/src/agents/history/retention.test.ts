@@ -8,7 +8,7 @@ import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { insertRunRecords } from '../../test/history.ts'
 import { openAgents } from '../test/world.ts'
-import { historyAlert, isAbove, keptPathsOf, roomOf, storeName } from './rules.ts'
+import { historyAlert, historyGoal, isAbove, keptPathsOf, roomOf, storeName } from './rules.ts'
 import { historyStore } from './store.ts'
 import type { RecordRow } from './tables.ts'
 import { linkWorkspace } from './test/linked-workspace.ts'
@@ -16,9 +16,9 @@ import { createUsageMeter } from './usage.ts'
 
 const size = 100_000
 
-async function openWorld(historyQuota: number) {
+async function openWorld(historyQuota: number, historyTotalQuota = 0) {
   const { alerts, raised, cleared } = createTestAlerts()
-  const world = await openAgents(await openTestDatabase(), { historyQuota, alerts })
+  const world = await openAgents(await openTestDatabase(), { historyQuota, historyTotalQuota, alerts })
   const { key, id: userId } = await world.person('admin')
   await world.request(key, 'POST', '/api/agents', { name: 'ada' })
   const { id } = await world.row('ada')
@@ -61,6 +61,10 @@ test('rules: shares of a quota, and none without one', () => {
     [roomOf({ used_bytes: 120, quota_bytes: 100 }), roomOf({ used_bytes: 20, quota_bytes: 100 })],
     [0, 80],
   )
+  assert.deepEqual(
+    [0, 74, 80, 100, 120].map((lasting) => historyGoal(lasting, 100)),
+    [75, 75, 90, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  )
   assert.match(historyAlert(null, { used_bytes: 1, quota_bytes: 1 }).title, /all agents/)
 })
 
@@ -98,6 +102,42 @@ test('when nothing can be removed, an alert is raised before the quota is full, 
   await t.loop('agents.history-quota')
   assert.ok(t.cleared.some(({ agentId, kind }) => agentId === t.id && kind === 'history_quota'))
   assert.equal((await t.record()).number, 4)
+})
+
+test('pinned records of one agent leave room for the history of others', async () => {
+  await using t = await openWorld(0, 20 * size)
+  await t.world.request(t.key, 'POST', '/api/agents', { name: 'bob' })
+  const bob = await t.world.row('bob')
+  await using workspace = linkWorkspace(t.world.link, bob.id)
+  async function recordBob(): Promise<void> {
+    writeFileSync(join(workspace.home, 'file'), randomBytes(size / 2))
+    workspace.wrote()
+    await t.history.make(bob.id, { reason: () => 'after_run' })
+  }
+  const countBob = async () => (await t.store.list(bob.id, { before: null, limit: 100 })).length
+  for (let count = 0; count < 16; count += 1) await t.store.pin(t.id, (await t.record()).id, t.userId)
+  for (let count = 0; count < 3; count += 1) await recordBob()
+  await t.loop('agents.history-quota')
+  assert.equal(await countBob(), 3, 'nothing is removed for pinned records')
+  assert.deepEqual(
+    t.raised.map(({ kind, agentId }) => [kind, agentId]),
+    [['history_quota', null]],
+  )
+  for (let count = 0; count < 4; count += 1) await recordBob()
+  await t.loop('agents.history-quota')
+  const left = await countBob()
+  assert.ok(left >= 3 && left < 7, `${left} records`)
+  assert.ok((await t.world.history.size()) < 19 * size)
+})
+
+test('without pinned records, the oldest of all agents are removed', async () => {
+  await using t = await openWorld(0, 10 * size)
+  for (let count = 0; count < 9; count += 1) await t.record()
+  await t.loop('agents.history-quota')
+  const left = await t.numbers()
+  assert.equal(left.at(-1), 9)
+  assert.ok(left.length >= 6 && left.length <= 7, `${left}`)
+  assert.ok((await t.world.history.size()) < 7.6 * size)
 })
 
 test('the collection frees what deleted agents and killed processes left', async () => {

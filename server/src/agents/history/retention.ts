@@ -3,12 +3,13 @@ import type { Alerts } from '../../foundation/alerts/index.ts'
 import { createSweep, type SweepDeps } from '../../foundation/settings/index.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { WorkspaceHistory } from '../../ports/workspace-history/port.ts'
+import type { RecordId, WorkspaceHistory } from '../../ports/workspace-history/port.ts'
 import type { AgentRecords } from '../records/index.ts'
 import {
   agentIdOf,
   type HistoryUsage,
   historyAlert,
+  historyGoal,
   historyKeepShare,
   historyWarningShare,
   isAbove,
@@ -59,6 +60,12 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     return remove(found.slice(0, Math.ceil(found.length * stepShare)))
   }
 
+  /** Bytes that remain of these records if all others are removed. */
+  async function lastingBytes(stored: readonly RecordId[], filter: { agentId?: string }): Promise<number> {
+    const removable = new Set((await store.removable(filter)).map(({ id }) => id))
+    return history.bytesOf(stored.filter(({ record }) => !removable.has(record)))
+  }
+
   /** Removes the oldest records until there is room. Returns the usage that remains. */
   async function trim(agentId: string, signal?: AbortSignal): Promise<HistoryUsage> {
     let used = await usage.measure(agentId)
@@ -87,9 +94,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
     const isFull = () => used.quota_bytes > 0 && used.used_bytes + bytes > used.quota_bytes
     if (!isFull()) return true
     const stored = (await history.records()).filter(({ agent }) => agentIdOf(agent) === agentId)
-    const removable = new Set((await store.removable({ agentId })).map(({ id }) => id))
-    const lasting = stored.filter(({ record }) => !removable.has(record)).map(({ record }) => record)
-    if ((await usage.measureOf(agentId, lasting)) + bytes > used.quota_bytes) return false
+    if ((await lastingBytes(stored, { agentId })) + bytes > used.quota_bytes) return false
     let removed = 0
     while (isFull()) {
       const count = await removeOldest({ agentId })
@@ -148,20 +153,39 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       const agent = await agentRecords.byId(agentId)
       if (agent && (await hasLatest(agentId))) await updateAlert(agent, used, await store.isRefused(agentId))
     }
-    let used = await usage.measureAll()
-    // Garbage is collected first, so that it does not cause the removal of records.
-    if (isAbove(used, historyWarningShare) && (await history.isCollectDue())) {
-      await history.collect()
-      used = await usage.measureAll()
-    }
-    if (isAbove(used, historyWarningShare)) {
-      while (isAbove(used, historyKeepShare) && !signal.aborted) {
+    await updateTotalAlert(await trimAll(signal))
+  }
+
+  /** Removes the oldest records of all agents until there is room. Returns the usage that remains. */
+  async function trimAll(signal: AbortSignal): Promise<HistoryUsage> {
+    const used = await usage.measureAll()
+    if (!isAbove(used, historyWarningShare)) return used
+    // Garbage must not cause the removal of records.
+    const neededBytes = async () => (await history.size()) - (await history.garbage())
+    let needed = await neededBytes()
+    const garbageShare = historyWarningShare - historyKeepShare
+    let isWorthIt = isAbove({ ...used, used_bytes: used.used_bytes - needed }, garbageShare)
+    if (isAbove({ ...used, used_bytes: needed }, historyWarningShare)) {
+      const goal = await goalOf(used.quota_bytes, needed)
+      while (needed > goal && !signal.aborted) {
         if ((await removeOldest({})) === 0) break
-        await history.collect()
-        used = await usage.measureAll()
+        isWorthIt = true
+        needed = await neededBytes()
       }
-    }
-    await updateTotalAlert(used)
+    } else isWorthIt = true
+    // Records wait meanwhile.
+    if (!isWorthIt) return used
+    await history.collect()
+    return usage.measureAll()
+  }
+
+  /** Bytes above which old records are removed. */
+  async function goalOf(quota: number, needed: number): Promise<number> {
+    const stored = await history.records()
+    const all = await history.bytesOf(stored)
+    // The same share of what the store needs for its index.
+    const lasting = all === 0 ? 0 : ((await lastingBytes(stored, {})) / all) * needed
+    return historyGoal(lasting, quota)
   }
 
   /** Removes what deleted agents and killed processes left in the store. */
@@ -209,7 +233,7 @@ export function createHistoryRetention(deps: HistoryRetentionDeps) {
       deadlineSeconds: 3600,
       async run() {
         await removeOrphans()
-        if (await history.isCollectDue()) await history.collect()
+        await history.maintain()
       },
     },
   ]

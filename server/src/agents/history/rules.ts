@@ -42,6 +42,16 @@ export function isAbove({ used_bytes, quota_bytes }: HistoryUsage, share: number
   return quota_bytes > 0 && used_bytes >= quota_bytes * share
 }
 
+/**
+ * Bytes of all agents together down to which old records are removed. If what must stay, such as the pinned records of one
+ * account, needs more than that, the others keep half of the remaining room instead of losing all of their history.
+ */
+export function historyGoal(lastingBytes: number, quotaBytes: number): number {
+  const usual = quotaBytes * historyKeepShare
+  if (lastingBytes < usual) return usual
+  return lastingBytes < quotaBytes ? (lastingBytes + quotaBytes) / 2 : Number.POSITIVE_INFINITY
+}
+
 /** Bytes that one more record may have. */
 export function roomOf({ used_bytes, quota_bytes }: HistoryUsage): number {
   return quota_bytes === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, quota_bytes - used_bytes)
@@ -62,7 +72,7 @@ export function historyAlert(
       ? `The history of "${agent.name}" ${isRefused ? 'has no room for the last run' : 'is almost full'}: ${amount}`
       : `The workspace history of all agents is almost full: ${amount}`,
     question:
-      'Old records were removed. Those that remain are pinned, the latest, or needed by attempts. When the quota is full, runs still work, but their changes are not recorded. Unpin records, keep or discard attempts, leave out large files, or raise the quota.',
+      'Old records are removed. Those that are pinned, the latest, or needed by attempts stay. When the quota is full, runs still work, but their changes are not recorded. Unpin records, keep or discard attempts, leave out large files, or raise the quota.',
     context: { ...used },
   }
 }

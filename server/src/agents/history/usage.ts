@@ -14,8 +14,6 @@ export type UsageMeter = {
   /** Measures it. */
   isWithinQuota(agentId: string): Promise<boolean>
   measureAll(): Promise<HistoryUsage>
-  /** Bytes that these records of the agent need. */
-  measureOf(agentId: string, records: readonly string[]): Promise<number>
 }
 
 export type UsageMeterDeps = {
@@ -70,6 +68,5 @@ export function createUsageMeter({ history, clock, quotaOf, totalQuota }: UsageM
       return quota_bytes === 0 || used_bytes <= quota_bytes
     },
     measureAll,
-    measureOf: (agentId, records) => history.usedBytes(storeName(agentId), records),
   }
 }

@@ -93,6 +93,7 @@ export async function openAgents(
     quota?: number
     /** In bytes. Default: unlimited. */
     historyQuota?: number
+    historyTotalQuota?: number
     /** Default: a git host that does not answer. */
     git?: { url: string; repositories?: string[]; token?: string }
     sshEnabled?: boolean
@@ -200,7 +201,7 @@ export async function openAgents(
       chatIdleSeconds: 600,
       stallSeconds: 900,
       diskSeconds: 60,
-      historyQuotas: { agent: options.historyQuota ?? 0, total: 0 },
+      historyQuotas: { agent: options.historyQuota ?? 0, total: options.historyTotalQuota ?? 0 },
       forkBasesBytes: 10 * 1024 ** 3,
       templatesFolder,
       templateContentFolder: join(folder, 'templates'),

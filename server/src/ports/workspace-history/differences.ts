@@ -1,3 +1,4 @@
+import { createPause } from '../../kit/pause.ts'
 import { readFolder } from './folders.ts'
 import type { Objects } from './objects.ts'
 import type { Change, StoredEntry } from './port.ts'
@@ -9,6 +10,7 @@ export async function differencesOf(objects: Objects, from: string, to: string):
   const pending: { path: string; before: string | null; after: string | null }[] = [
     { path: '', before: from, after: to },
   ]
+  const pause = createPause()
   for (let next = pending.pop(); next; next = pending.pop()) {
     if (next.before === next.after) continue
     const { path } = next
@@ -16,6 +18,7 @@ export async function differencesOf(objects: Objects, from: string, to: string):
       tree === null ? new Map<string, Child>() : (await readFolder(objects, tree)).children
     const [before, after] = await Promise.all([childrenOf(next.before), childrenOf(next.after)])
     for (const name of new Set([...before.keys(), ...after.keys()])) {
+      await pause()
       const [old, now] = [entryOf(path, before.get(name)), entryOf(path, after.get(name))]
       const trees = { before: treeOf(old), after: treeOf(now) }
       if (trees.before !== trees.after) pending.push({ path: joined(path, name), ...trees })
@@ -23,7 +26,7 @@ export async function differencesOf(objects: Objects, from: string, to: string):
       if (change) changes.push(...change)
     }
   }
-  return withRenames(changes).sort((a, b) => (a.path < b.path ? -1 : 1))
+  return (await withRenames(changes)).sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 const treeOf = (entry: StoredEntry | null) => (entry?.kind === 'folder' ? entry.content : null)
@@ -49,9 +52,11 @@ function changeOf(before: StoredEntry | null, after: StoredEntry | null): Change
 }
 
 /** Joins a deleted and an added file of the same content, each at most once. */
-function withRenames(changes: Change[]): Change[] {
+async function withRenames(changes: Change[]): Promise<Change[]> {
+  const pause = createPause()
   const deleted = new Map<string, Change[]>()
   for (const each of changes) {
+    await pause()
     if (each.change !== 'deleted' || each.before?.kind !== 'file') continue
     const same = deleted.get(each.before.content)
     if (same) same.push(each)
@@ -60,12 +65,13 @@ function withRenames(changes: Change[]): Change[] {
   // Taken from the end: an agent may delete any number of equal files.
   for (const same of deleted.values()) same.reverse()
   const joinedWith = new Set<Change>()
-  const result = changes.map((each): Change => {
-    if (each.change !== 'added' || each.after?.kind !== 'file') return each
-    const from = deleted.get(each.after.content)?.pop()
-    if (!from) return each
-    joinedWith.add(from)
-    return { path: each.path, change: 'renamed', from: from.path, before: from.before, after: each.after }
-  })
+  const result: Change[] = []
+  for (const each of changes) {
+    await pause()
+    const { path, change, after } = each
+    const from = change === 'added' && after?.kind === 'file' ? deleted.get(after.content)?.pop() : undefined
+    if (from) joinedWith.add(from)
+    result.push(from ? { path, change: 'renamed', from: from.path, before: from.before, after } : each)
+  }
   return result.filter((each) => !joinedWith.has(each))
 }

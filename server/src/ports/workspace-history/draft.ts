@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type HistoryEntry, parentOf } from '@roost/contracts/link/history'
 import { createFolders, type StoredFolder } from './folders.ts'
 import type { Objects } from './objects.ts'
-import { type Draft, HistoryFull, InvalidTree } from './port.ts'
+import { type Draft, FolderTooLarge, HistoryFull, InvalidTree, maxFolderEntries } from './port.ts'
 import type { GitProgram } from './program.ts'
 import {
   attributesName,
@@ -120,7 +120,7 @@ export function openDraft({
       removed.add(path)
       forget(path)
     }
-    parent.children.set(name, childOf(entry, content))
+    addChild(parent, childOf(entry, content))
     placed.add(path)
   }
 
@@ -199,7 +199,7 @@ export function openDraft({
   }
 
   async function sendAttributes(path: string, { children, own, before }: OpenFolder): Promise<void> {
-    const wanted = attributesOf(children.values(), path === '' ? own : null)
+    const wanted = await attributesOf(children, path === '' ? own : null)
     if (wanted === (before?.attributes ?? null)) return
     const at =
       path === ''
@@ -239,7 +239,7 @@ export function openDraft({
         removed.add(path)
         placed.delete(path)
       }
-      parent.children.set(name, childOf(entry, before?.kind === 'folder' ? before.content : ''))
+      addChild(parent, childOf(entry, before?.kind === 'folder' ? before.content : ''))
       if (before?.kind === 'folder') return
       folders.set(path, {
         children: new Map(),
@@ -305,6 +305,11 @@ async function append(file: FileHandle, chunk: Buffer): Promise<number> {
 
 function line(start: string, path: Buffer): Buffer {
   return Buffer.concat([Buffer.from(start), path, Buffer.from('\n')])
+}
+
+function addChild({ children }: OpenFolder, child: Child): void {
+  children.set(child.name, child)
+  if (children.size > maxFolderEntries) throw new FolderTooLarge()
 }
 
 function childOf({ path, kind, mode, owner, sparse }: HistoryEntry, content: string): Child {

@@ -1,4 +1,5 @@
 import type { HistoryEntry } from '@roost/contracts/link/history'
+import { createPause } from '../../kit/pause.ts'
 import type { Objects } from './objects.ts'
 import { type Child, encoding, parseAttributes, parseTree, segmentsOf } from './tree.ts'
 
@@ -15,19 +16,23 @@ const emptyFolder: StoredFolder = {
   own: { mode: 0o755, owner: true, sparse: false },
 }
 
-/** Reads the folder of a tree object. */
+/** Reads the folder of a tree object. Throws `FolderTooLarge`. */
 export async function readFolder(objects: Objects, tree: string): Promise<StoredFolder> {
   const bytes = await objects.read(tree)
   if (!bytes) throw new Error(`The tree ${tree} is missing in the history.`)
-  const parsed = parseTree(bytes)
+  const parsed = await parseTree(bytes)
+  const { children } = parsed
   const content = parsed.attributes === null ? null : await objects.read(parsed.attributes)
   const attributes = content?.toString(encoding) ?? null
-  const known = parseAttributes(attributes ?? '')
-  return {
-    attributes,
-    own: known.get('') ?? emptyFolder.own,
-    children: new Map(parsed.children.map((child) => [child.name, { ...child, ...known.get(child.name) }])),
+  let { own } = emptyFolder
+  const pause = createPause()
+  for (const [name, known] of await parseAttributes(attributes ?? '')) {
+    const child = children.get(name)
+    if (child) Object.assign(child, known)
+    else if (name === '') own = known
+    await pause()
   }
+  return { attributes, own, children }
 }
 
 /** Reads folders of one tree by path, each once. A null tree is empty. */

@@ -1,14 +1,23 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import type { HistoryEntry } from '@roost/contracts/link/history'
 import { changeTree, randomOf, readTree, type Tree, type TreeItem } from '@roost/test-support/trees/random'
-import { openGitStore } from './git-store.ts'
+import { maxGarbageMs, maxPacks, openGitStore } from './git-store.ts'
 import { type Draft, HistoryFull, InvalidTree, UnknownRecord, type WorkspaceHistory } from './port.ts'
 
 const noLimit = 1e12
@@ -22,6 +31,8 @@ async function setUp() {
     store,
     open,
     repository: join(root, 'store', 'objects.git'),
+    /** Exists while there may be something to collect. */
+    due: join(root, 'store', 'collect-due'),
     async [Symbol.asyncDispose]() {
       await store.close()
       rmSync(root, { recursive: true, force: true })
@@ -433,11 +444,11 @@ test('what a discarded draft received is removed, also after a kill of the proce
   }
   await until(() => unfinished().length === 0, 'it is removed')
   await t.store.collect()
-  assert.equal(await t.store.isCollectDue(), false)
+  assert.equal(existsSync(t.due), false)
   writeFileSync(join(pack, 'tmp_pack_killed'), 'x')
   const next = await t.open()
   await until(() => unfinished().length === 0, 'it is removed')
-  assert.equal(await next.isCollectDue(), true)
+  assert.equal(existsSync(t.due), true)
   await next.close()
 })
 
@@ -462,6 +473,37 @@ test('retention frees what no record needs, and keeps what another one does', as
     assert.deepEqual(sorted(await readBack(t.store, agent, id)), sorted(second))
   assert.equal(await t.store.list({ agent: 'one', record: 'r1' }, ''), null)
   assert.equal(await t.store.usedBytes('none'), 0)
+})
+
+test('small packs are joined; a little garbage waits for a day, however often records are removed', async () => {
+  await using t = await setUp()
+  const packs = () => readdirSync(join(t.repository, 'objects/pack')).filter((name) => name.endsWith('.pack'))
+  const noise = Array.from({ length: 20_000 }, (_, index) => digestOf(String(index))).join('')
+  await record(t.store, 'large', 'r1', null, [empty, treeOf({ noise })])
+  for (let from = 0; from < maxPacks; from += 20)
+    await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        record(t.store, `a${from + at}`, 'r1', null, [empty, treeOf({ a: `${from + at}` })]),
+      ),
+    )
+  assert.ok(packs().length > maxPacks)
+  await t.store.remove('a0', ['r1'])
+  const garbage = await t.store.garbage()
+  assert.ok(garbage > 0 && garbage < 1000, `${garbage}`)
+  await t.store.maintain()
+  assert.ok(packs().length < 10, `${packs().length} packs`)
+  assert.equal(await t.store.garbage(), garbage)
+  for (let at = 1; at < maxPacks; at += 1)
+    assert.equal(await textOf(await t.store.read({ agent: `a${at}`, record: 'r1' }, 'a')), `${at}`)
+  // Enough is collected immediately, a little after a day.
+  const earlier = (Date.now() - maxGarbageMs) / 1000 - 1
+  utimesSync(t.due, earlier, earlier)
+  await t.store.remove('a1', ['r1'])
+  await t.store.maintain()
+  assert.deepEqual([await t.store.garbage(), existsSync(t.due), packs().length], [0, false, 1])
+  await t.store.remove('large', ['r1'])
+  await t.store.maintain()
+  assert.deepEqual([await t.store.garbage(), existsSync(t.due)], [0, false])
 })
 
 test('a collection waits for drafts, whose base may be removed meanwhile', async () => {

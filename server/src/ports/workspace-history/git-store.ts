@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { access, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createPause } from '../../kit/pause.ts'
 import { openContents } from './contents.ts'
 import { differencesOf } from './differences.ts'
 import { openDraft } from './draft.ts'
-import { createFolders, readFolder } from './folders.ts'
+import { createFolders, readFolder, type StoredFolder } from './folders.ts'
 import { createObjects } from './objects.ts'
 import { type RecordId, type StoredEntry, UnknownRecord, type WorkspaceHistory } from './port.ts'
 import { createGitProgram } from './program.ts'
@@ -22,6 +23,13 @@ const idForm = /^[a-z0-9-]{1,64}$/
 /** Larger contents are streamed by a process of their own. */
 const maxHeldBytes = 1024 * 1024
 const fewContents = 8
+/** Each record is a pack of its own. Above this number, finding an object becomes slow. */
+export const maxPacks = 200
+/** Header and checksum of a pack. */
+const packFrameBytes = 44
+/** Garbage is collected when it has this share of all contents, at the latest after a day. */
+const minGarbageShare = 0.1
+export const maxGarbageMs = 24 * 3_600_000
 
 /** History in one bare repository. Several processes may use it, also on several nodes if its volume has file locks. */
 export async function openGitStore({ folder, path }: GitStoreOptions): Promise<WorkspaceHistory> {
@@ -54,8 +62,59 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       })
   }
 
-  function markDue(): Promise<void> {
-    return writeFile(due, '')
+  /** The time of the first mark counts, so that frequent removals do not put a collection off. */
+  async function markDue(): Promise<void> {
+    await (await open(due, 'a')).close()
+  }
+
+  async function dueSince(): Promise<number | null> {
+    return stat(due).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    )
+  }
+
+  async function diskUsage(refs: readonly string[], input = ''): Promise<number> {
+    return Number((await git.run(['rev-list', '--objects', '--disk-usage', ...refs], { input })).toString())
+  }
+
+  async function packSizes(): Promise<number[]> {
+    const folder = join(repository, 'objects', 'pack')
+    const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.pack'))
+    // Another process may collect meanwhile.
+    return Promise.all(
+      names.map(async (name) => (await stat(join(folder, name)).catch(() => null))?.size ?? 0),
+    )
+  }
+
+  async function contentBytes(): Promise<{ all: number; garbage: number }> {
+    // First, because a record that is made meanwhile must not count as garbage.
+    const packs = await packSizes()
+    const all = packs.reduce((sum, size) => sum + Math.max(0, size - packFrameBytes), 0)
+    return { all, garbage: Math.max(0, all - (await diskUsage(['--all']))) }
+  }
+
+  async function isCollectWorthIt(): Promise<boolean> {
+    const since = await dueSince()
+    if (since === null) return false
+    if (Date.now() - since >= maxGarbageMs) return true
+    const { all, garbage } = await contentBytes()
+    return garbage > 0 && garbage >= all * minGarbageShare
+  }
+
+  async function collect(): Promise<void> {
+    await rm(due, { force: true })
+    try {
+      await git.run(['pack-refs', '--all'], { lock: 'exclusive' })
+      await git.run(['repack', '-a', '-d', '-q'], { lock: 'exclusive' })
+      await git.run(['prune', '--expire=now'], { lock: 'exclusive' })
+    } catch (error) {
+      await markDue()
+      throw error
+    }
+    // Reports of records that ended early.
+    for (const name of await readdir(repository))
+      if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
   }
 
   async function treeOf({ agent, record }: RecordId): Promise<string | null> {
@@ -70,6 +129,8 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
     if (input === '') return
     await markDue()
     await git.run(['update-ref', '--stdin'], { input })
+    // A collection may have ended in between.
+    await markDue()
   }
 
   async function requireTree(id: RecordId): Promise<string> {
@@ -102,11 +163,7 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       const tree = await treeOf(id)
       const found = tree === null ? null : await createFolders(objects, tree).folder(inside)
       if (!found) return null
-      const entries = [...found.children.values()].map(({ name, ...entry }) => ({
-        ...entry,
-        path: joined(inside, name),
-      }))
-      return entries.sort((a, b) => (a.path < b.path ? -1 : 1))
+      return (await entriesIn(inside, found)).sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
     async entry(id, inside) {
@@ -164,20 +221,18 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
     async *walk(id, { withContents }) {
       const contents = withContents ? openContents(git) : null
       try {
+        const pause = createPause()
         const pending = [{ path: '', tree: await requireTree(id) }]
         for (let next = pending.pop(); next; next = pending.pop()) {
           const { path, tree } = next
-          const { children } = await readFolder(objects, tree)
-          const entries = [...children.values()].map(({ name, ...entry }) => ({
-            ...entry,
-            path: joined(path, name),
-          }))
+          const entries = await entriesIn(path, await readFolder(objects, tree))
           contents?.ask(entries.flatMap(({ kind, content }) => (kind === 'folder' ? [] : [content])))
           for (const entry of entries) {
             if (entry.kind === 'folder') pending.push({ path: entry.path, tree: entry.content })
             const found = entry.kind === 'folder' ? undefined : await contents?.next()
             yield { entry, size: found?.size ?? 0 }
             if (found) yield* found.pieces
+            await pause()
           }
         }
       } finally {
@@ -190,15 +245,18 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       return differencesOf(objects, before, after)
     },
 
-    async usedBytes(agent, records) {
-      const valid = records?.filter((record) => idForm.test(record))
-      if (!idForm.test(agent) || valid?.length === 0) return 0
-      const refs = valid ? ['--ignore-missing', '--stdin'] : [`--glob=refs/records/${agent}/*`]
-      const input = valid?.map((record) => `refs/records/${agent}/${record}\n`).join('') ?? ''
-      return Number((await git.run(['rev-list', '--objects', '--disk-usage', ...refs], { input })).toString())
+    usedBytes: async (agent) => (idForm.test(agent) ? diskUsage([`--glob=refs/records/${agent}/*`]) : 0),
+
+    async bytesOf(records) {
+      const valid = records.filter(({ agent, record }) => idForm.test(agent) && idForm.test(record))
+      if (valid.length === 0) return 0
+      const input = valid.map(({ agent, record }) => `refs/records/${agent}/${record}\n`).join('')
+      return diskUsage(['--ignore-missing', '--stdin'], input)
     },
 
     size: () => bytesIn(repository),
+
+    garbage: async () => (await contentBytes()).garbage,
 
     async records() {
       const format = '--format=%(refname:lstrip=2)'
@@ -226,20 +284,14 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       await remove(agent, (await git.run(names)).toString().split('\n').filter(Boolean))
     },
 
-    isCollectDue: () =>
-      access(due).then(
-        () => true,
-        () => false,
-      ),
+    collect,
 
-    async collect() {
-      await rm(due, { force: true })
+    async maintain() {
+      if (await isCollectWorthIt()) return collect()
+      if ((await packSizes()).length <= maxPacks) return
       await git.run(['pack-refs', '--all'], { lock: 'exclusive' })
-      await git.run(['repack', '-a', '-d', '-q'], { lock: 'exclusive' })
-      await git.run(['prune', '--expire=now'], { lock: 'exclusive' })
-      // Reports of records that ended early.
-      for (const name of await readdir(repository))
-        if (name.startsWith('fast_import_crash_')) await rm(join(repository, name), { force: true })
+      // Unlike `-a`, it keeps what no record needs, and leaves large packs alone.
+      await git.run(['repack', '--geometric=2', '-d', '-q'], { lock: 'exclusive' })
     },
 
     async close() {
@@ -247,6 +299,17 @@ export async function openGitStore({ folder, path }: GitStoreOptions): Promise<W
       await sweeping
       await objects.close()
     },
+  }
+
+  /** Gives the entries of a folder that was just read their paths. */
+  async function entriesIn(folder: string, { children }: StoredFolder): Promise<StoredEntry[]> {
+    const entries: StoredEntry[] = []
+    const pause = createPause()
+    for (const { name, ...entry } of children.values()) {
+      entries.push({ ...entry, path: joined(folder, name) })
+      await pause()
+    }
+    return entries
   }
 
   async function entryAt(

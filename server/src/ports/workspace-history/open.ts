@@ -26,14 +26,16 @@ export function openLazily(open: () => Promise<WorkspaceHistory>): WorkspaceHist
     },
     entries: async (record, paths) => (await store()).entries(record, paths),
     changes: async (from, to) => (await store()).changes(from, to),
-    usedBytes: async (agent, records) => (await store()).usedBytes(agent, records),
+    usedBytes: async (agent) => (await store()).usedBytes(agent),
+    bytesOf: async (records) => (await store()).bytesOf(records),
     size: async () => (await store()).size(),
+    garbage: async () => (await store()).garbage(),
     copy: async (from, to) => (await store()).copy(from, to),
     records: async () => (await store()).records(),
     remove: async (agent, records) => (await store()).remove(agent, records),
     removeAll: async (agent) => (await store()).removeAll(agent),
-    isCollectDue: async () => (await store()).isCollectDue(),
     collect: async () => (await store()).collect(),
+    maintain: async () => (await store()).maintain(),
     close: async () => (await opened)?.close(),
   }
 }

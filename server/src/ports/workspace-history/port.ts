@@ -12,7 +12,7 @@ export type WorkspaceHistory = {
    * names another one: the caller then decides what the agent gets. Throws `UnknownRecord`.
    */
   open(options: { agent: string; base: string | null; baseAgent?: string; maxBytes: number }): Promise<Draft>
-  /** Lists one folder, sorted by name; null if there is no such record or folder. */
+  /** Lists one folder, sorted by name; null if there is no such record or folder. Throws `FolderTooLarge`. */
   list(record: RecordId, folder: string): Promise<StoredEntry[] | null>
   /** One entry; null if the record has none at this path. The root has none. */
   entry(record: RecordId, path: string): Promise<StoredEntry | null>
@@ -42,13 +42,14 @@ export type WorkspaceHistory = {
   walk(record: RecordId, options: { withContents: boolean }): AsyncIterable<Walked | Buffer>
   /** Differences between two records. Throws `UnknownRecord`. */
   changes(from: RecordId, to: RecordId): Promise<Change[]>
-  /**
-   * Bytes on disk of everything that the agent's records need, or these of them. Content shared with other agents counts
-   * too.
-   */
-  usedBytes(agent: string, records?: readonly string[]): Promise<number>
+  /** Bytes on disk of everything that the agent's records need. Content shared with other agents counts too. */
+  usedBytes(agent: string): Promise<number>
+  /** The same of these records, whose shared content counts once. */
+  bytesOf(records: readonly RecordId[]): Promise<number>
   /** Bytes on disk of the whole store. */
   size(): Promise<number>
+  /** Bytes on disk that no record needs. */
+  garbage(): Promise<number>
   /**
    * Stores a record once more, for another agent. A record that exists is replaced. Throws `UnknownRecord`.
    */
@@ -59,12 +60,18 @@ export type WorkspaceHistory = {
   remove(agent: string, records: readonly string[]): Promise<void>
   /** Removes every record of an agent, also those that no row names. */
   removeAll(agent: string): Promise<void>
-  /** True if records were removed since the last collection, by any process that uses this store. */
-  isCollectDue(): Promise<boolean>
-  /** Frees what no record needs. New records wait meanwhile. */
+  /** Frees what no record needs. New records wait meanwhile, for minutes in a large store. */
   collect(): Promise<void>
+  /**
+   * Called from time to time. Collects if that frees enough, or a day after records were removed. Otherwise, keeps reading
+   * fast by joining small files of the store.
+   */
+  maintain(): Promise<void>
   close(): Promise<void>
 }
+
+/** All entries of a folder are held in memory while it is read. */
+export const maxFolderEntries = 300_000
 
 /** Larger files are not compared line by line. */
 export const maxDiffBytes = 1024 * 1024 - 1
@@ -138,6 +145,14 @@ export class HistoryFull extends Error {
   constructor() {
     super('The content exceeds the quota of the history.')
     this.name = 'HistoryFull'
+  }
+}
+
+/** A folder of the workspace has more than `maxFolderEntries`. */
+export class FolderTooLarge extends Error {
+  constructor() {
+    super(`A folder has more than ${maxFolderEntries.toLocaleString('en')} entries.`)
+    this.name = 'FolderTooLarge'
   }
 }
 

@@ -1,5 +1,6 @@
 import type { HistoryEntry } from '@roost/contracts/link/history'
-import { InvalidTree, type StoredEntry } from './port.ts'
+import { createPause } from '../../kit/pause.ts'
+import { FolderTooLarge, InvalidTree, maxFolderEntries, type StoredEntry } from './port.ts'
 
 /**
  * How a folder becomes a tree of git. Names that git refuses get a `%` in front. The entry named `%` holds what git's
@@ -72,16 +73,20 @@ const kinds = { '40000': 'folder', '120000': 'link', '100755': 'file', '100644':
 type Attributes = Pick<HistoryEntry, 'mode' | 'owner' | 'sparse'>
 
 /** Content of the entry `%`; null if the folder needs none. `own` are the root's attributes. */
-export function attributesOf(children: Iterable<Child>, own: Attributes | null): string | null {
-  const all = [...children]
-  const lines = all
-    .filter((child) => {
-      const mode = gitModeOf(child).replace(/^0/, '') as keyof typeof defaultMode
-      return !child.owner || child.sparse || child.mode !== defaultMode[mode]
-    })
-    .map((child) => lineOf(child.name, child))
+export async function attributesOf(
+  children: ReadonlyMap<string, Child>,
+  own: Attributes | null,
+): Promise<string | null> {
+  const pause = createPause()
+  const lines: string[] = []
+  for (const child of children.values()) {
+    const mode = gitModeOf(child).replace(/^0/, '') as keyof typeof defaultMode
+    if (!child.owner || child.sparse || child.mode !== defaultMode[mode])
+      lines.push(lineOf(child.name, child))
+    await pause()
+  }
   if (own && (!own.owner || own.mode !== 0o755)) lines.push(lineOf('', own))
-  if (lines.length === 0) return all.length === 0 && !own ? '' : null
+  if (lines.length === 0) return children.size === 0 && !own ? '' : null
   return lines.sort().join('')
 }
 
@@ -90,10 +95,14 @@ function lineOf(name: string, { mode, owner, sparse }: Attributes): string {
   return `${(mode & permissions).toString(8)} ${flags} ${name}\0`
 }
 
-export function parseAttributes(text: string): Map<string, Attributes> {
+export async function parseAttributes(text: string): Promise<Map<string, Attributes>> {
+  const pause = createPause()
   const all = new Map<string, Attributes>()
-  for (const line of text.split('\0')) {
-    const fields = /^([0-7]{1,4}) ([os-]+) (.*)$/s.exec(line)
+  for (let at = 0; at < text.length; ) {
+    const end = text.indexOf('\0', at)
+    const fields = /^([0-7]{1,4}) ([os-]+) (.*)$/s.exec(text.slice(at, end === -1 ? undefined : end))
+    at = end === -1 ? text.length : end + 1
+    await pause()
     if (!fields) continue
     const [, mode = '', flags = '', name = ''] = fields
     const [owner, sparse] = [!flags.includes('o'), flags.includes('s')]
@@ -102,9 +111,12 @@ export function parseAttributes(text: string): Map<string, Attributes> {
   return all
 }
 
-/** Reads a tree object. `attributes` is the object of its entry `%`. */
-export function parseTree(tree: Buffer): { children: Child[]; attributes: string | null } {
-  const children: Child[] = []
+/** Reads a tree object. `attributes` is the object of its entry `%`. Throws `FolderTooLarge`. */
+export async function parseTree(
+  tree: Buffer,
+): Promise<{ children: Map<string, Child>; attributes: string | null }> {
+  const pause = createPause()
+  const children = new Map<string, Child>()
   let attributes: string | null = null
   for (let at = 0; at < tree.length; ) {
     const space = tree.indexOf(0x20, at)
@@ -113,19 +125,22 @@ export function parseTree(tree: Buffer): { children: Child[]; attributes: string
     const stored = tree.toString(encoding, space + 1, end)
     const content = tree.toString('hex', end + 1, end + 1 + hashBytes)
     at = end + 1 + hashBytes
-    if (stored === attributesName) attributes = content
-    else {
-      const name = unescapeName(stored)
-      children.push({
-        name,
-        path: name,
-        kind: kinds[mode],
-        mode: defaultMode[mode],
-        owner: true,
-        sparse: false,
-        content,
-      })
+    await pause()
+    if (stored === attributesName) {
+      attributes = content
+      continue
     }
+    if (children.size === maxFolderEntries) throw new FolderTooLarge()
+    const name = unescapeName(stored)
+    children.set(name, {
+      name,
+      path: name,
+      kind: kinds[mode],
+      mode: defaultMode[mode],
+      owner: true,
+      sparse: false,
+      content,
+    })
   }
   return { children, attributes }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { maxAttempts } from '@roost/contracts/runs/attempts'
@@ -152,6 +152,63 @@ forEachDialect((_, open) => {
     ])
   })
 
+  test('what the base left out stays, whatever else has changed', async () => {
+    for (const change of ['none', 'rotated', 'other'] as const) {
+      await using t = await openWorld()
+      const rules = JSON.stringify({ patterns: [], max_file_bytes: 1000 })
+      await historyStore(t.db).putSettings({
+        ...{ agent_id: t.source.id, is_on: 1, undo_failed: 0, start_from_record: 0 },
+        ...{ rules, quota_bytes: null, updated_at: '' },
+      })
+      for (const name of ['log', 'folder/log', 'large']) t.write(name, 'x'.repeat(2000))
+      for (const name of ['folder/file', 'other', 'closed/file']) t.write(name, 'before')
+      // The source cannot read these.
+      for (const name of ['secret', 'closed/secret']) t.write(name, 'secret')
+      const source = t.workspaces.get(t.source.id) ?? assert.fail()
+      const { 'history.read': read } = source.answers
+      source.answers['history.read'] = async (request) => {
+        const { parts } = (await read?.(request)) ?? assert.fail()
+        const isSecret = (data: string) => Buffer.from(data, 'base64').toString() === 'secret'
+        return {
+          parts: parts.map((part) =>
+            isSecret(part.data_base64) ? { ...part, state: 'failed', data_base64: '' } : part,
+          ),
+        }
+      }
+      source.connect()
+      const id = await t.begin()
+      const { attempts } = await t.until(id, (set) =>
+        set.attempts.every(({ status }) => status === 'running'),
+      )
+      const { agent_id } = (await t.store.attempts([id]))[0] ?? assert.fail()
+      const fork = t.workspaces.get(agent_id ?? '') ?? assert.fail(JSON.stringify(attempts))
+      chmodSync(join(fork.home, 'closed'), 0o700)
+      const log = change === 'rotated' ? 'agent' : 'xxxxxxx'
+      await t.finish(id, 1, {
+        ...{ new: 'attempt', 'folder/file': 'attempt' },
+        ...(change === 'rotated' ? { log: 'attempt' } : {}),
+      })
+      await t.until(id, ({ status }) => status === 'done')
+      if (change === 'rotated') for (const name of ['log', 'folder/log']) t.write(name, 'agent')
+      if (change === 'other') t.write('other', 'agent')
+      await t.world.request(t.owner.key, 'POST', t.path(id, '/keep'), { attempt: 1 })
+      await t.until(id, ({ ended_at }) => ended_at !== null)
+      const contents = Object.fromEntries(
+        ['new', 'folder/file', 'log', 'folder/log', 'other', 'large', 'secret', 'closed/secret'].map(
+          (name) => [
+            name,
+            existsSync(join(t.home, name)) ? readFileSync(join(t.home, name), 'utf8').slice(0, 7) : null,
+          ],
+        ),
+      )
+      assert.deepEqual(contents, {
+        ...{ new: 'attempt', 'folder/file': 'attempt', log, 'folder/log': log, large: 'xxxxxxx' },
+        ...{ other: change === 'other' ? 'agent' : 'before', secret: 'secret', 'closed/secret': 'secret' },
+      })
+      assert.equal(statSync(join(t.home, 'closed')).mode & 0o777, 0o700)
+    }
+  })
+
   test('an attempt stays while a path of it could not be written', async () => {
     await using t = await openWorld()
     const id = await t.begin()
@@ -259,6 +316,60 @@ forEachDialect((_, open) => {
     assert.equal(await t.containers(), 1)
     t.state.isElsewhere = false
     await t.until(id, ({ attempts }) => attempts.every(({ status }) => status === 'running'))
+  })
+
+  test('a set that is discarded while an attempt is recorded keeps no record', async () => {
+    await using t = await openWorld()
+    const { history } = t.world
+    const [isInside, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { changes } = history
+    const ofSource = Buffer.from(t.source.id).toString('hex')
+    const id = await t.begin()
+    // Compared with the base before its row is stored.
+    history.changes = async (from, to) => {
+      if (from.agent === ofSource && (await historyStore(t.db).record(t.source.id, to.record)) === null) {
+        isInside.resolve()
+        await mayGoOn.promise
+      }
+      return changes(from, to)
+    }
+    await t.finish(id, 1, { result: 'one' })
+    let isRecording = false
+    void isInside.promise.then(() => {
+      isRecording = true
+    })
+    await t.eventually(async () => isRecording, 'the attempt is recorded')
+    assert.equal((await t.world.request(t.owner.key, 'POST', t.path(id, '/discard'))).status, 200)
+    await t.until(id, ({ ended_at }) => ended_at !== null)
+    mayGoOn.resolve()
+    await t.state.attempts?.settled()
+    const stored = await history.records()
+    const rows = await historyStore(t.db).list(t.source.id, { before: null, limit: 100 })
+    assert.deepEqual(stored.map(({ record }) => record).sort(), rows.map((row) => row.id).sort())
+    assert.equal(await historyStore(t.db).countAll(), rows.length)
+    assert.ok(rows.every(({ attempt_set_id }) => attempt_set_id === null))
+  })
+
+  test('a set that another process ends while its base is recorded does not hold it', async () => {
+    await using t = await openWorld()
+    const { history } = t.world
+    const [isInside, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const { open: openDraft } = history
+    history.open = async (options) => {
+      isInside.resolve()
+      await mayGoOn.promise
+      return openDraft(options)
+    }
+    const id = await t.begin()
+    await isInside.promise
+    const first = t.state.attempts
+    assert.equal((await t.world.request(t.owner.key, 'POST', t.path(id, '/discard'))).status, 200)
+    await t.takeOver()
+    await t.until(id, ({ ended_at }) => ended_at !== null)
+    mayGoOn.resolve()
+    await first?.settled()
+    const [base] = await historyStore(t.db).list(t.source.id, { before: null, limit: 1 })
+    assert.deepEqual([base?.reason, base?.attempt_set_id], ['demand', null])
   })
 
   test('a cancelled set keeps what has ended, a discarded one keeps nothing', async () => {

@@ -85,10 +85,15 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     log.warn({ err: error, attempt_set: id }, 'a set of attempts was not driven; will retry')
   }
 
-  async function changeSet(set: SetRow, patch: Partial<SetRow>): Promise<boolean> {
+  async function changeSet(
+    set: SetRow,
+    patch: Partial<SetRow>,
+    also?: (tx: Tx) => Promise<unknown>,
+  ): Promise<boolean> {
     const source = await deps.agentRecords.byId(set.agent_id)
     return db.atomically(async (tx) => {
       if (!(await attemptStore(tx).changeSet(set, { ...patch, updated_at: now() }))) return false
+      await also?.(tx)
       await announce(tx, source, { ...set, ...patch })
       return true
     })
@@ -189,8 +194,10 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
         reason: () => 'demand',
         signal: closing.signal,
       })
-      await historyStore(db).holdFor(set.id, base.id)
-      return changeSet(set, { status: 'working', base_record_id: base.id })
+      // A set that was discarded meanwhile must not hold it.
+      return changeSet(set, { status: 'working', base_record_id: base.id }, (tx) =>
+        historyStore(tx).holdFor(set.id, base.id),
+      )
     } catch (error) {
       if (closing.signal.aborted) throw error
       const reason = reasonOf(error)
@@ -316,7 +323,9 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
       const baseId = set.base_record_id ?? ''
       const adopted = await history.attempts.adopt({
         ...{ from, agentId: set.agent_id, id: id ?? '', baseId, setId: set.id },
+        isNeeded: (tx) => attemptStore(tx).lockWorking(set.id),
       })
+      if (!adopted) throw new Stale()
       const { added, changed, deleted, renamed } = adopted
       const changes = JSON.stringify({ added, changed, deleted, renamed })
       const next = !isSuccess ? 'failed' : set.check_command === null ? 'done' : 'checking'

@@ -120,6 +120,17 @@ export function attemptStore(executor: Executor) {
       return result.numUpdatedRows > 0n
     },
 
+    /** Keeps a set at work until the transaction ends. Returns false if it is not. */
+    async lockWorking(id: string): Promise<boolean> {
+      const result = await db
+        .updateTable('attempt_sets')
+        .set((row) => ({ status: row.ref('status') }))
+        .where('id', '=', id)
+        .where('status', '=', 'working' satisfies AttemptSetStatus)
+        .executeTakeFirst()
+      return result.numUpdatedRows > 0n
+    },
+
     /** Returns false if the attempt is no longer in this state, or belongs to another fork. */
     async changeAttempt(
       { set_id, number, status, agent_name }: Pick<AttemptRow, 'set_id' | 'number' | 'status' | 'agent_name'>,

@@ -59,6 +59,8 @@ export async function openAttempts(db: Db & AsyncDisposable, options: Parameters
             async checkAgent(id) {
               const found = await area.runContexts.find(id)
               if (!found) throw new Fault('agent_not_found')
+              // The platform of runs has agents of its own.
+              runs.agents.set(id, found)
               return found
             },
           },
