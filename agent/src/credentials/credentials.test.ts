@@ -58,6 +58,15 @@ function setUp({ owner = self, ownersFilesFor = ownersFilesOf }: SetUp = {}) {
 }
 
 describe('credentials in the workspace', () => {
+  test('examples are read, but not through links', async () => {
+    using t = setUp()
+    writeFileSync(join(t.home, '.env.example'), 'TOKEN=')
+    writeFileSync(join(t.place.root, 'outside'), 'OTHER=')
+    symlinkSync(join(t.place.root, 'outside'), join(t.home, '.mcp.json.template'))
+    const { env_example, mcp_template } = await t.store.status()
+    assert.deepEqual([env_example, mcp_template], ['TOKEN=', null])
+  })
+
   test('written files are complete after the commit and closed to strangers', async () => {
     using t = setUp()
     const files = { '.env': 'A=1\n', 'credentials/deep/key.bin': 'k', 'server.pem': 'p' }

@@ -21,8 +21,8 @@ import type { Clock } from '../kit/clock.ts'
 import { isObject } from '../kit/json.ts'
 import { LinkFault } from '../link/link.ts'
 import type { OwnersFiles } from '../principals/owners-files.ts'
-import { readSmall } from '../workspace/info.ts'
 import { asFault, codeOf } from '../workspace/paths.ts'
+import { readPlainFile } from '../workspace/plain-file.ts'
 import { readPiece } from '../workspace/read.ts'
 import { move } from '../workspace/write.ts'
 import { findCredentials } from './find.ts'
@@ -155,8 +155,8 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
         files: await findCredentials(home),
         variables: set.map(([name]) => name.slice(0, 300)).slice(0, 10_000),
         left_out,
-        mcp_template: await readSmall(join(home, mcpTemplateFile)),
-        env_example: await readSmall(join(home, '.env.example')),
+        mcp_template: await readPlainFile(home, mcpTemplateFile),
+        env_example: await readPlainFile(home, '.env.example'),
       }
     },
     async write(piece) {

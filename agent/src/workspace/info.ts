@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FileReadAnswer } from '@roost/contracts/link/files'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
 import type { Paths } from './paths.ts'
-import { readChunk, readPiece } from './read.ts'
+import { readChunk } from './read.ts'
 
 /** `template.yaml` and the metrics are untrusted; larger files are ignored. */
 const whole = { offset: 0, length: fileChunkBytes }
@@ -16,11 +16,6 @@ export async function readWorkspaceInfo(paths: Paths) {
     template_yaml: await read('template.yaml'),
     metrics_json: metrics ?? (await read('workspace/metrics.json')),
   }
-}
-
-/** Returns the text of a file of at most 256 KiB, else null. */
-export function readSmall(path: string): Promise<string | null> {
-  return textOf(readPiece(path, whole))
 }
 
 async function textOf(reading: Promise<FileReadAnswer>): Promise<string | null> {
