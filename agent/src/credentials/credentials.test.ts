@@ -65,6 +65,9 @@ describe('credentials in the workspace', () => {
     symlinkSync(join(t.place.root, 'outside'), join(t.home, '.mcp.json.template'))
     const { env_example, mcp_template } = await t.store.status()
     assert.deepEqual([env_example, mcp_template], ['TOKEN=', null])
+    // The platform refuses longer answers.
+    writeFileSync(join(t.home, '.env.example'), '#'.repeat(300_001))
+    assert.equal((await t.store.status()).env_example, null)
   })
 
   test('written files are complete after the commit and closed to strangers', async () => {

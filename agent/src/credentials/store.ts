@@ -17,6 +17,7 @@ import {
   suppressedVariables,
 } from '@roost/contracts/link/credentials'
 import type { FileReadAnswer } from '@roost/contracts/link/files'
+import { fileChunkBytes } from '@roost/contracts/link/messages'
 import type { Clock } from '../kit/clock.ts'
 import { isObject } from '../kit/json.ts'
 import { LinkFault } from '../link/link.ts'
@@ -155,8 +156,8 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
         files: await findCredentials(home),
         variables: set.map(([name]) => name.slice(0, 300)).slice(0, 10_000),
         left_out,
-        mcp_template: await readPlainFile(home, mcpTemplateFile),
-        env_example: await readPlainFile(home, '.env.example'),
+        mcp_template: await readPlainFile(home, mcpTemplateFile, fileChunkBytes),
+        env_example: await readPlainFile(home, '.env.example', fileChunkBytes),
       }
     },
     async write(piece) {

@@ -12,11 +12,11 @@ import { codeOf } from './paths.ts'
 
 const maxBytes = 1024 * 1024
 
-/** Returns the text. Null unless it is a regular file of at most 1 MiB, reached without links. */
-export async function readPlainFile(home: string, path: string): Promise<string | null> {
+/** Returns the text. Null unless it is a regular file of at most `limit` bytes (1 MiB), reached without links. */
+export async function readPlainFile(home: string, path: string, limit = maxBytes): Promise<string | null> {
   try {
     await using folder = await openFolder(home, dirname(join(home, path)))
-    const present = await read(inFolder(folder, basename(path)))
+    const present = await read(inFolder(folder, basename(path)), limit)
     return present === 'other' ? null : (present?.text ?? null)
   } catch {
     return null
@@ -54,11 +54,11 @@ export async function editPlainFile(
 type Present = { text: string; mode: number }
 
 /** Returns null for a missing file, and `other` for everything that is not a small regular file. */
-async function read(path: string): Promise<Present | 'other' | null> {
+async function read(path: string, limit = maxBytes): Promise<Present | 'other' | null> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     const found = await file.stat()
-    if (!found.isFile() || found.size > maxBytes) return 'other'
+    if (!found.isFile() || found.size > limit) return 'other'
     return { text: await file.readFile('utf8'), mode: found.mode }
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null
