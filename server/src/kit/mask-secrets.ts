@@ -1,13 +1,13 @@
-import { createMatcher, type Matcher } from './matcher.ts'
+import { type Matcher, matcherOf } from './matcher.ts'
 
 /** Replaces every known secret by `[secret]`, including its JSON-escaped forms. */
 export function maskText(text: string, secrets: readonly string[]): string {
-  return masked(text, tokensIn(text, matcherOf(secrets, 'text')))
+  return masked(text, tokensIn(text, textMatcher(secrets)))
 }
 
 /** Masks JSON text without changing its structure: secrets in strings have their escaped form. */
 export function maskJson(text: string, secrets: readonly string[]): string {
-  return masked(text, tokensIn(text, matcherOf(secrets, 'json')))
+  return masked(text, tokensIn(text, jsonMatcher(secrets)))
 }
 
 /**
@@ -15,7 +15,7 @@ export function maskJson(text: string, secrets: readonly string[]): string {
  * prepends it to the next piece.
  */
 export function maskPiece(text: string, secrets: readonly string[]): { masked: string; held: string } {
-  const matcher = matcherOf(secrets, 'text')
+  const matcher = textMatcher(secrets)
   const tokens = tokensIn(text, matcher)
   const open = text.length - matcher.openEnd(text)
   // Complete secrets are not split either.
@@ -26,7 +26,7 @@ export function maskPiece(text: string, secrets: readonly string[]): { masked: s
 
 /** Masks the end of a longer text. What may be the end of a secret at its beginning is removed. */
 export function maskEnd(text: string, secrets: readonly string[]): string {
-  const matcher = matcherOf(secrets, 'text')
+  const matcher = textMatcher(secrets)
   const lengths = matcher.lengths(text)
   let start = matcher.openStart(text)
   // A complete secret there is removed as a whole.
@@ -59,35 +59,21 @@ function masked(text: string, tokens: readonly Token[]): string {
   return [...parts, text.slice(from)].join('[secret]')
 }
 
-/** Many texts with the same secrets follow each other. The latest matchers are kept, up to this many characters. */
-const maxKept = 1024 * 1024
-const kept = new Map<string, Matcher>()
-let keptLength = 0
+const textMatcher = (secrets: readonly string[]) =>
+  matcherOf('text', secrets, (list) => formsOf(list, (secret) => [secret, ...jsonForms(secret)]))
 
-function matcherOf(secrets: readonly string[], format: 'text' | 'json'): Matcher {
-  const key = `${format}\0${secrets.join('\0')}`
-  const known = kept.get(key)
-  if (known) {
-    kept.delete(key)
-    kept.set(key, known)
-    return known
-  }
-  // Shorter secrets would mask ordinary words.
-  const forms = secrets.filter(({ length }) => length >= 8).flatMap((secret) => formsOf(secret, format))
-  const matcher = createMatcher([...new Set(forms)])
-  kept.set(key, matcher)
-  keptLength += key.length
-  for (const [oldest] of kept) {
-    if (keptLength <= maxKept) break
-    kept.delete(oldest)
-    keptLength -= oldest.length
-  }
-  return matcher
+const jsonMatcher = (secrets: readonly string[]) =>
+  matcherOf('json', secrets, (list) => formsOf(list, jsonForms))
+
+/** Shorter secrets would mask ordinary words. */
+const minLength = 8
+
+function formsOf(secrets: readonly string[], forms: (secret: string) => string[]): string[] {
+  return [...new Set(secrets.filter(({ length }) => length >= minLength).flatMap(forms))]
 }
 
-function formsOf(secret: string, format: 'text' | 'json'): string[] {
-  const inJson = [escaped(secret), escaped(escaped(secret))]
-  return format === 'json' ? inJson : [secret, ...inJson]
+function jsonForms(secret: string): string[] {
+  return [escaped(secret), escaped(escaped(secret))]
 }
 
 function escaped(text: string): string {

@@ -11,6 +11,35 @@ export type Matcher = {
   openStart(text: string): number
 }
 
+/** Many texts with the same patterns follow each other. The latest matchers are kept, up to this many characters. */
+const maxKept = 1024 * 1024
+const kept = new Map<string, Matcher>()
+let keptLength = 0
+
+/** The matcher of a list, whose patterns are derived from it in the way that `use` names. */
+export function matcherOf(
+  use: string,
+  list: readonly string[],
+  patternsOf: (list: readonly string[]) => readonly string[],
+): Matcher {
+  const key = [use, ...list].join('\0')
+  const known = kept.get(key)
+  if (known) {
+    kept.delete(key)
+    kept.set(key, known)
+    return known
+  }
+  const matcher = createMatcher(patternsOf(list))
+  kept.set(key, matcher)
+  keptLength += key.length
+  for (const [oldest] of kept) {
+    if (keptLength <= maxKept) break
+    kept.delete(oldest)
+    keptLength -= oldest.length
+  }
+  return matcher
+}
+
 export function createMatcher(patterns: readonly string[]): Matcher {
   let built: Automaton | null = null
   // Only streams need it.

@@ -1,4 +1,5 @@
 import { Transform } from 'node:stream'
+import { type Matcher, matcherOf } from '../../kit/matcher.ts'
 
 /** Shorter prefixes are not held back: a response that ends this way would stall. */
 const minHeldBytes = 4
@@ -8,17 +9,17 @@ const minHeldBytes = 4
  * secret. The first three bytes of a secret that arrives in pieces may already have been sent.
  */
 export function createMask(secrets: readonly string[]): Transform {
-  const patterns = secrets.map((text) => Buffer.from(text, 'latin1')).filter(({ length }) => length > 0)
+  const matcher = matcherFor(secrets)
   /** The last bytes sent, and the bytes held back. */
   let sentTail = Buffer.alloc(0)
   let pending = Buffer.alloc(0)
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       const bytes = Buffer.concat([sentTail, pending, chunk])
-      maskIn(bytes, patterns)
+      maskIn(bytes, matcher)
       const from = sentTail.length
-      const prefixStarts = patterns.map((pattern) => prefixStart(bytes, pattern))
-      const end = Math.max(from, Math.min(...prefixStarts, bytes.length))
+      const held = matcher.openEnd(bytes.toString('latin1'))
+      const end = Math.max(from, bytes.length - (held >= minHeldBytes ? held : 0))
       sentTail = bytes.subarray(Math.max(0, end - minHeldBytes + 1), end)
       pending = bytes.subarray(end)
       done(null, bytes.subarray(from, end))
@@ -29,26 +30,23 @@ export function createMask(secrets: readonly string[]): Transform {
   })
 }
 
-/** Masks a complete text. */
+/** Masks a complete text of bytes. */
 export function maskText(text: string, secrets: readonly string[]): string {
-  return secrets.reduce((result, each) => result.replaceAll(each, '*'.repeat(each.length)), text)
+  const bytes = Buffer.from(text, 'latin1')
+  maskIn(bytes, matcherFor(secrets))
+  return bytes.toString('latin1')
 }
 
-function maskIn(bytes: Buffer, patterns: readonly Buffer[]): void {
-  for (const pattern of patterns) {
-    for (let at = bytes.indexOf(pattern); at >= 0; at = bytes.indexOf(pattern, at + pattern.length)) {
-      bytes.fill('*', at, at + pattern.length)
-    }
+const matcherFor = (secrets: readonly string[]) =>
+  matcherOf('bytes', secrets, (list) => list.filter(({ length }) => length > 0))
+
+function maskIn(bytes: Buffer, matcher: Matcher): void {
+  const lengths = matcher.lengths(bytes.toString('latin1'))
+  let end = 0
+  for (let at = 0; at < bytes.length; at += 1) {
+    end = Math.max(end, at + (lengths[at] ?? 0))
+    if (at < end) bytes[at] = star
   }
 }
 
-/** Position at the end of `bytes` where a prefix of `pattern` begins; their length if there is none. */
-function prefixStart(bytes: Buffer, pattern: Buffer): number {
-  const first = pattern[0] ?? 0
-  const last = bytes.length - minHeldBytes
-  const from = Math.max(0, bytes.length - pattern.length + 1)
-  for (let at = bytes.indexOf(first, from); at >= 0 && at <= last; at = bytes.indexOf(first, at + 1)) {
-    if (bytes.subarray(at).equals(pattern.subarray(0, bytes.length - at))) return at
-  }
-  return bytes.length
-}
+const star = '*'.charCodeAt(0)

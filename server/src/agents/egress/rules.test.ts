@@ -110,6 +110,14 @@ test('a secret is masked however the stream is split, and everything else passes
   assert.equal(maskText('x secret-one', ['secret-one']), 'x **********')
 })
 
+test('of secrets that overlap, every byte is masked', async () => {
+  const secrets = ['aaaabbbb', 'bbbbcccc']
+  assert.equal(maskText('x aaaabbbbcccc', secrets), `x ${'*'.repeat(12)}`)
+  const mask = createMask(secrets)
+  mask.end(Buffer.from('aaaabbbbcccc é'))
+  assert.equal(Buffer.concat(await mask.toArray()).toString(), `${'*'.repeat(12)} é`)
+})
+
 test('bytes that cannot start a secret pass immediately', () => {
   const mask = createMask(['secret-one'])
   mask.write(Buffer.from('data: 1\n\n'))
