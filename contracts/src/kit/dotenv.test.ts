@@ -140,3 +140,11 @@ test('.npmrc and .pypirc may use other names and a colon', () => {
     ],
   )
 })
+
+test('a comment starts at the first # after a blank', () => {
+  const values = ['x#y', 'x #y', 'x \t# y # z', '#y', 'x#a #b', `x${' '.repeat(100_000)}y`]
+  assert.deepEqual(
+    values.map((value) => parseDotenv(`A=${value}`).A),
+    ['x#y', 'x', 'x', '#y', 'x#a', values.at(-1)],
+  )
+})

@@ -69,7 +69,12 @@ function plainValue(sign: string, single?: string, double?: string, plain = ''):
 /** Returns the comment after an unquoted value, with the blanks before it. `a#b` has none. */
 function commentOf(sign: string, plain: string): string {
   if (plain.startsWith('#') && /[ \t]$/.test(sign)) return plain
-  return /\s+#[\s\S]*$/.exec(plain)?.[0] ?? ''
+  // By hand: an expression would read a long run of blanks again from each of them.
+  for (let at = plain.indexOf('#'); at >= 0; at = plain.indexOf('#', at + 1)) {
+    const before = plain.slice(0, at).trimEnd().length
+    if (before < at) return plain.slice(before)
+  }
+  return ''
 }
 
 function plainLines(text: string): string {

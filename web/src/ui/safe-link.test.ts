@@ -20,6 +20,13 @@ test('links to the web, to mail and to this site are followed', () => {
     assert.deepEqual(safeLink(url, origin), { href, isExternal }, url)
 })
 
+test('a path that would name another host keeps its origin', () => {
+  assert.deepEqual(safeLink('/.//evil.example/x', origin), {
+    href: `${origin}//evil.example/x`,
+    isExternal: false,
+  })
+})
+
 test('everything else stays text', () => {
   const urls = [
     'javascript:alert(1)',

@@ -17,6 +17,8 @@ export function safeLink(url: string, origin: string): SafeLink | null {
   // `java%0Ascript:x` looks like a path of this site only after decoding.
   if (/^[^/?#]*:/.test(url.trim()) && !/^https?:/i.test(url.trim())) return null
   if (url.trim().startsWith('#')) return { href: parsed.hash, isExternal: false }
+  // Without the origin, `//host` would be another host.
+  if (parsed.pathname.startsWith('//')) return { href: parsed.href, isExternal: false }
   return { href: parsed.pathname + parsed.search + parsed.hash, isExternal: false }
 }
 

@@ -62,11 +62,16 @@ function tokens(text: string): Named[] {
   return [...text.matchAll(/\b(password|account)\s+(\S+)/g)].map(([, name = '', value = '']) => [name, value])
 }
 
-function leaves(value: unknown, name: string): Named[] {
-  if (typeof value === 'string') return [[name, value.replace(/^Bearer /, '')]]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, each]) => leaves(each, Array.isArray(value) ? name : key))
+function leaves(value: unknown, name: string, found: Named[] = [], depth = 0): Named[] {
+  if (typeof value === 'string') found.push([name, value.replace(/^Bearer /, '')])
+  else if (typeof value === 'object' && value !== null && depth < maxDepth)
+    for (const [key, each] of Object.entries(value))
+      leaves(each, Array.isArray(value) ? name : key, found, depth + 1)
+  return found
 }
+
+/** Of objects in a credential file. */
+const maxDepth = 100
 
 /** Splits a multi-line value, because it may also be printed line by line. */
 function parts(value: string): string[] {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
@@ -21,13 +21,16 @@ export type Interceptor = {
   close(): void
 }
 
+/** Open requests of a connection. */
+const maxRequests = 64
+
 /**
  * Terminates the agent's TLS with a certificate of the authority, and forwards its requests over a new TLS
  * connection.
  */
 export function createInterceptor(deps: { authority: Authority; log: Pick<Log, 'debug'> }): Interceptor {
   const { authority, log } = deps
-  const connections = new WeakMap<object, Opened & { agent: TlsAgent }>()
+  const connections = new WeakMap<object, Opened & { agent: TlsAgent; requests: number }>()
   const sockets = new Set<TLSSocket>()
   const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0 })
   server.setTimeout(idleMs)
@@ -42,7 +45,19 @@ export function createInterceptor(deps: { authority: Authority; log: Pick<Log, '
     return { ...opened, isTls: true, path, bound: await opened.bound() }
   }
 
+  /** Pipelined requests arrive all at once, and each of them waits for the host. */
+  function isTooMany(request: IncomingMessage, response: ServerResponse): boolean {
+    const connection = connections.get(request.socket)
+    if (!connection) return false
+    connection.requests += 1
+    response.once('close', () => {
+      connection.requests -= 1
+    })
+    return connection.requests > maxRequests
+  }
+
   server.on('request', (request, response) => {
+    if (isTooMany(request, response)) return void request.socket.destroy()
     relayedFor(request)
       .then((relayed) => {
         if (relayed) return relay(request, response, relayed)
@@ -76,8 +91,8 @@ export function createInterceptor(deps: { authority: Authority; log: Pick<Log, '
         },
         ALPNProtocols: ['http/1.1'],
       })
-      const agent = new TlsAgent({ maxSockets: 64 })
-      connections.set(secured, { ...opened, agent })
+      const agent = new TlsAgent({ maxSockets: maxRequests })
+      connections.set(secured, { ...opened, agent, requests: 0 })
       sockets.add(secured)
       secured.on('error', (error) => log.debug({ err: error }, 'a TLS connection of an agent failed'))
       secured.once('close', () => {

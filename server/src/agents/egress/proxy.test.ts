@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { startTrap } from '@roost/test-support/inward'
 import { createLocate } from '../../kit/addresses.ts'
 import { forEachDialect } from '../../test/dialects.ts'
-import { createProgram, startGreeter } from './test/outside.ts'
+import { createProgram, startGreeter, startRawHost } from './test/outside.ts'
 import { connectRaw, openEgress, receivedFrom, value } from './test/world.ts'
 
 forEachDialect((_, db) => {
@@ -77,6 +77,29 @@ forEachDialect((_, db) => {
     const text = await output.until((each) => each.endsWith('more'))
     assert.doesNotMatch(text, /canary/)
     socket.destroy()
+  })
+
+  test('a connection with very many open requests is ended', async () => {
+    await using it = await openEgress(db)
+    using silent = await startRawHost(null)
+    await it.bind({ hosts: [`api.test:${silent.port}`] })
+    const { socket } = await (await it.program('roost')).dial('api.test', silent.port)
+    assert.ok(socket)
+    socket.on('error', () => {})
+    const closed = new Promise<void>((done) => socket.once('close', () => done()))
+    socket.resume().write(`GET /x HTTP/1.1\r\nHost: api.test:${silent.port}\r\n\r\n`.repeat(65))
+    await closed
+  })
+
+  test('502 for a status or reason that cannot be passed on', async () => {
+    await using it = await openEgress(db)
+    await it.call('PUT', '', { mode: 'learn' })
+    const program = await it.program('roost')
+    for (const line of ['HTTP/1.1 001 OK', 'HTTP/1.1 200 \x01OK', 'HTTP/1.1 999 Odd']) {
+      using host = await startRawHost(`${line}\r\nContent-Length: 0\r\n\r\n`)
+      const { status } = await program.plain(`http://odd.test:${host.port}/`)
+      assert.equal(status, line.includes('999') ? 999 : 502, line)
+    }
   })
 
   test('a request for another host is not forwarded over the connection of a bound host', async () => {

@@ -32,14 +32,26 @@ export const idleMs = 15 * 60_000
 /** Forwards a request and its response. Never throws. */
 export function relay(request: IncomingMessage, response: ServerResponse, how: Relayed): void {
   const { sent, secrets } = send(request, how)
-  sent.once('response', (answer) => forwardResponse(answer, response, secrets))
+  const refuse = (reason: string) => {
+    // With its phrase: the response keeps that of a refused attempt.
+    response.writeHead(502, 'Bad Gateway', { 'content-type': 'text/plain', connection: 'close' })
+    response.end(reason)
+  }
+  sent.once('response', (answer) => {
+    try {
+      forwardResponse(answer, response, secrets)
+    } catch {
+      // The host sent a status or header that cannot be passed on.
+      answer.destroy()
+      refuse('The response of the host is not valid.\n')
+    }
+  })
   sent.once('error', (error) => {
     // The client disconnected; the host is not at fault.
     if (response.destroyed) return
     if (response.headersSent) return void response.destroy()
     how.unreachable(error)
-    response.writeHead(502, { 'content-type': 'text/plain', connection: 'close' })
-    response.end('The host cannot be reached, or its certificate is invalid.\n')
+    refuse('The host cannot be reached, or its certificate is invalid.\n')
   })
   response.once('close', () => sent.destroy())
   pipeline(request, sent, () => {})

@@ -95,6 +95,12 @@ test('placeholders are replaced in headers and Basic credentials, and in the que
   assert.equal(query.path, '/p/roost-placeholder-one?k=real%2Fva%2Blue')
 })
 
+test('a value is sent as it is stored, whatever characters it has', () => {
+  const value = secret("pa$$word $& $` $'")
+  const { headers } = substitute([['X', 'roost-placeholder-one']], '/', [bound({ value })])
+  assert.deepEqual(headers, [['X', value.reveal()]])
+})
+
 test('a secret is masked however the stream is split, and everything else passes unchanged', async () => {
   const text = 'a secret-one b secret-two secret-on c secret-onesecret-one se'
   // Up to three bytes of a secret that arrives in pieces may already have been sent.

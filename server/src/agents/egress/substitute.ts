@@ -25,7 +25,8 @@ export function substitute(
     let result = text
     for (const { name, placeholder, value } of candidates) {
       if (!result.includes(placeholder)) continue
-      result = result.replaceAll(placeholder, encode(value.reveal()))
+      // A function, because `$` has a meaning in a replacement text.
+      result = result.replaceAll(placeholder, () => encode(value.reveal()))
       used.add(name)
     }
     return result

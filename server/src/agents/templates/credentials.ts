@@ -27,7 +27,7 @@ export function requiredCredentials(
     if (name) add(name, 'mcp_json_template')
   }
   for (const [, name] of (files.envExample ?? '').matchAll(
-    /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=/gm,
+    /^[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=/gm,
   )) {
     if (name) add(name, 'env_example')
   }

@@ -92,6 +92,7 @@ test('a link may only point inside the workspace', () => {
     'b/../../../x',
     '../up/../../x',
     '../up/x',
+    `../${'x/'.repeat(2048)}`,
   ]) {
     assert.throws(
       () => rejectEscapingLink(plan, 'a/in', target),

@@ -53,10 +53,14 @@ export function planContent(entries: readonly TreeEntry[]): ContentPlan {
   return plan
 }
 
+/** In characters: the longest path of Linux. */
+const maxLinkTarget = 4096
+
 /** Rejects a link that leaves the workspace, even through another link. Throws `template_unresolvable`. */
 export function rejectEscapingLink(plan: ContentPlan, path: string, target: string): void {
   const fault = unusable(`the link ${quoted(path)} points outside the workspace`)
   if (target === '' || target.startsWith('/') || target.includes('\0')) throw fault
+  if (target.length > maxLinkTarget) throw unusable(`the target of the link ${quoted(path)} is too long`)
   const links = new Set(plan.links.map((link) => link.path))
   const walked = path.split('/').slice(0, -1)
   const steps = target.split('/').filter((step) => step !== '' && step !== '.')

@@ -1,8 +1,9 @@
 import { TemplateFile, type TemplateWarning } from '@roost/contracts/agents/templates'
 import { type UnknownKey, unknownKeys } from '@roost/contracts/kit/unknown-keys'
-import { type Document, isMap, isScalar, LineCounter, parseDocument, visit } from 'yaml'
+import { type Document, isMap, isScalar, LineCounter, visit } from 'yaml'
 import { z } from 'zod'
 import { Fault } from '../../kit/fault.ts'
+import { readYaml } from '../../kit/yaml.ts'
 import { ScheduleEntry } from './schedules.ts'
 
 export const maxTemplateBytes = 256 * 1024
@@ -22,9 +23,8 @@ export function parseTemplate(text: string): TemplateFile {
 export function readTemplate(text: string): ReadTemplate {
   if (Buffer.byteLength(text) > maxTemplateBytes) throw unresolvable('it is larger than 256 KiB')
   const lines = new LineCounter()
-  const document = parseDocument(text, {
+  const document = readYaml(text, {
     lineCounter: lines,
-    uniqueKeys: true,
     customTags: [],
     resolveKnownTags: false,
     merge: false,

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { lookup as systemLookup } from 'node:dns/promises'
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { createLocate, type Lookup } from '../../kit/addresses.ts'
@@ -239,10 +239,18 @@ function workFor(cache: string): () => Promise<number> {
 /** Removes files of aborted fetches. Those of running fetches in other processes are younger. */
 async function removeLeftovers(cache: string, fetchSeconds: number): Promise<void> {
   const before = Date.now() - 2 * fetchSeconds * 1000
-  for (const file of await arrivingPacks(cache)) {
+  for (const file of [...(await arrivingPacks(cache)), ...(await locksIn(cache))]) {
     const found = await stat(file).catch(() => null)
     if (found && found.mtimeMs < before) await rm(file, { force: true })
   }
+}
+
+/** A killed git leaves its locks, and each later fetch would fail. */
+async function locksIn(cache: string): Promise<string[]> {
+  const refs = join(cache, 'refs')
+  const inRefs = await readdir(refs, { recursive: true }).catch(() => [])
+  const locks = inRefs.filter((name) => name.endsWith('.lock')).map((name) => join(refs, name))
+  return ['shallow.lock', 'packed-refs.lock', 'config.lock'].map((name) => join(cache, name)).concat(locks)
 }
 
 /** Dates and names are part of a commit's SHA. */
@@ -257,7 +265,9 @@ const fixedAuthor = Object.fromEntries(
 function specOf({ kind, name }: GitRef): { source: string; target: string } {
   if (kind === 'commit') return { source: name, target: `refs/roost/commits/${name}` }
   const folder = kind === 'branch' ? 'heads' : 'tags'
-  return { source: `refs/${folder}/${name}`, target: `refs/roost/${folder}/${name}` }
+  // A digest, because a name such as `release/1` cannot be stored beside an earlier `release`.
+  const digest = createHash('sha256').update(name).digest('hex')
+  return { source: `refs/${folder}/${name}`, target: `refs/roost/${folder}/${digest}` }
 }
 
 /** Parses the line `ref: refs/heads/<branch>\tHEAD` before that of the commit. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -165,6 +165,25 @@ test('unused caches are deleted and kept ones are tidied', async () => {
   assert.deepEqual(await cached.prune(needed, new Date(Date.now() + 60_000)), { removed: 1, tidied: 0 })
   refused(await cached.list(repo, last), 'missing')
   got(await cached.fetch(repo, branch))
+  await rm(own, { recursive: true })
+})
+
+test('the locks of a killed fetch are removed, and a branch may become a folder of branches', async () => {
+  const own = await mkdtemp(join(tmpdir(), 'roost-git-locks-'))
+  const cached = open({ folder: own })
+  const address = `${server.url}/acme/renamed`
+  await server.commit('acme/renamed', { 'x.txt': '1' }, 'release')
+  got(await cached.fetch(address, { kind: 'branch', name: 'release' }))
+  const [cache = ''] = await readdir(own)
+  const locks = ['shallow.lock', 'refs/roost/heads/x.lock'].map((name) => join(own, cache, name))
+  for (const lock of locks) {
+    await writeFile(lock, '')
+    await utimes(lock, 0, 0)
+  }
+  await server.git('acme/renamed', 'branch', '-m', 'release', 'other')
+  await server.git('acme/renamed', 'branch', '-m', 'other', 'release/1')
+  got(await cached.fetch(address, { kind: 'branch', name: 'release/1' }))
+  for (const lock of locks) await assert.rejects(readFile(lock), { code: 'ENOENT' })
   await rm(own, { recursive: true })
 })
 

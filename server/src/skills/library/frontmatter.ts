@@ -1,6 +1,6 @@
 import { automations, type Skill } from '@roost/contracts/skills/library'
-import { parse } from 'yaml'
 import { z } from 'zod'
+import { parseYaml } from '../../kit/yaml.ts'
 
 /** The metadata in a skill's instruction file. */
 export type SkillFacts = Pick<
@@ -71,9 +71,7 @@ function parseHead(head: string): { value: object; isBroken: boolean } {
   const broken = { value: {}, isBroken: true }
   if (head.length > maxFrontmatterLength) return broken
   try {
-    // Without aliases, because a few lines of them can expand to gigabytes.
-    // `silent` would also accept text with syntax errors.
-    const value: unknown = parse(head, { maxAliasCount: 0, logLevel: 'error' })
+    const value = parseYaml(head)
     if (value === null) return { value: {}, isBroken: false }
     return typeof value === 'object' && !Array.isArray(value) ? { value, isBroken: false } : broken
   } catch {

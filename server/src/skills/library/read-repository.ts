@@ -1,4 +1,4 @@
-import { parse } from 'yaml'
+import { parseYaml } from '../../kit/yaml.ts'
 import type { Git, GitFailure, TreeEntry } from '../../ports/git/port.ts'
 import { readFrontmatter } from './frontmatter.ts'
 import { catalogFile, catalogRootOf, instructionFile, layoutOf, packageOf, skillsIn } from './rules.ts'
@@ -66,7 +66,7 @@ async function readCatalog(git: Pick<Git, 'read'>, url: string, entries: readonl
   if (!blobs.ok) return blobs
   try {
     const text = blobs.value.get(file.sha)?.toString('utf8') ?? ''
-    return { ok: true, root: catalogRootOf(parse(text, { maxAliasCount: 0, logLevel: 'error' })) } as const
+    return { ok: true, root: catalogRootOf(parseYaml(text)) } as const
   } catch {
     // The file is not a catalog, so the other layouts are tried.
     return noCatalog

@@ -77,6 +77,16 @@ export async function startGreeter() {
   return { port: portOf(server), [Symbol.dispose]: () => void server.close() }
 }
 
+/** A TCP server that answers everything with these bytes, or not at all. */
+export async function startRawHost(reply: string | null) {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => void (reply === null || socket.end(reply)))
+  })
+  await listening(server)
+  return { port: portOf(server), [Symbol.dispose]: () => void server.close() }
+}
+
 /** Serves the proxy on a port as the internal listener does. */
 export async function serveProxy(proxy: EgressProxy) {
   const server = createPlainServer((request, reply) => void proxy.handle(request, reply))
