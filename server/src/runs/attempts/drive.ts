@@ -139,7 +139,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     if (await isElsewhere(set)) return false
     const lease = await deps.leases.take(`attempts:${id}`, holder, leaseSeconds)
     if (lease) held.set(id, lease)
-    else held.delete(id)
+    // Another call for the same set may have taken it meanwhile.
+    else if (held.get(id) === own) held.delete(id)
     return lease !== null
   }
 
