@@ -72,6 +72,16 @@ async function startHandler() {
       await client.connect(transport)
       return { client, transport }
     },
+    post: (body: string) =>
+      fetch(address, {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer raw',
+          accept: 'application/json, text/event-stream',
+          'content-type': 'application/json',
+        },
+        body,
+      }),
     callers: () => callers.length,
     /** Returns the number of callers in memory after the connections are closed. Waits for `expected`. */
     async held(expected: number) {
@@ -92,6 +102,34 @@ async function startHandler() {
     },
   }
 }
+
+test('a request with too many values is refused, and starts no session', async () => {
+  await using world = await startHandler()
+  const start = (count: number) =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-06-18',
+        capabilities: { experimental: { many: { list: Array(count).fill(1) } } },
+        clientInfo: { name: 'raw', version: '1' },
+      },
+    })
+  const large = await world.post(start(50_000))
+  assert.deepEqual([large.status, large.headers.get('mcp-session-id')], [400, null])
+  assert.deepEqual(await large.json(), {
+    jsonrpc: '2.0',
+    error: { code: -32_600, message: 'A request must not hold more than 50000 values.' },
+    id: null,
+  })
+  const ordinary = await world.post(start(40_000))
+  assert.equal(ordinary.status, 200)
+  assert.match(await ordinary.text(), /"serverInfo"/)
+  const invalid = await world.post('{"jsonrpc":')
+  assert.equal(invalid.status, 400)
+  assert.match(await invalid.text(), /-32700/)
+})
 
 test('a caller without an open request or session is released from memory', async () => {
   await using world = await startHandler()

@@ -9,6 +9,8 @@ import {
   originValidationResponse,
 } from '@modelcontextprotocol/server'
 import type { Client } from '@roost/contracts/client'
+import { hasMoreValues } from '@roost/contracts/kit/json-values'
+import { defaultMaxValues } from '@roost/contracts/kit/primitives'
 import { requestIdOf } from '@roost/contracts/kit/request-id'
 import type { Caller, KeyCheck } from './keys.ts'
 import type { createServerFactory } from './server.ts'
@@ -40,6 +42,8 @@ export type Handler = {
 
 /** Largest request in bytes: a report of an agent plus overhead. */
 const maxRequestBytes = 6 * 1024 * 1024
+/** The SDK validates each value several times, which blocks all other requests. */
+const maxValues = defaultMaxValues
 
 /**
  * Serves `/mcp` for both protocol eras: single requests (2026-07-28) and sessions (earlier). The bearer key of
@@ -59,10 +63,13 @@ export function createHandler(deps: HandlerDeps): Handler {
   const fetchFor = (keyId: string, caller: Caller) => async (request: Request) => {
     const rejection = rejectForeignOrigin(request, deps.hostNames)
     if (rejection) return rejection
-    if (await isLegacyRequest(request, undefined, { maxRequestBodySize: maxRequestBytes })) {
-      return sessions.handle(request, { keyId, caller })
+    const json = request.method === 'POST' ? await request.clone().bytes() : new Uint8Array()
+    if (hasMoreValues(json, maxValues)) return tooManyValues()
+    const parsedBody = parse(json)
+    if (await isLegacyRequest(request, parsedBody, { maxRequestBodySize: maxRequestBytes })) {
+      return sessions.handle(request, { keyId, caller }, parsedBody)
     }
-    return modern.fetch(request, { authInfo: authInfoOf(keyId, caller) })
+    return modern.fetch(request, { authInfo: authInfoOf(keyId, caller), parsedBody })
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -128,6 +135,20 @@ function refuseTooLarge(request: IncomingMessage, response: ServerResponse): voi
   const error = { code: -32_000, message: `A request must not exceed ${maxRequestBytes} bytes.` }
   request.once('end', () => send(response, 413, { jsonrpc: '2.0', error, id: null }))
   request.resume()
+}
+
+function tooManyValues(): Response {
+  const error = { code: -32_600, message: `A request must not hold more than ${maxValues} values.` }
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 400 })
+}
+
+/** Returns undefined for invalid JSON, which the SDK reads again and refuses. */
+function parse(json: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(json))
+  } catch {
+    return undefined
+  }
 }
 
 /** Sends the error body of the API, with the request id. */

@@ -6,6 +6,7 @@ import { z } from 'zod'
  * sealed for the key that started it. It grants nothing: each request has its key checked.
  */
 export type SessionIds = {
+  /** `start` comes from `smallStart`. */
   issue(start: SessionStart, keyId: string): string
   /** Returns null for an id of another key or installation, and for anything else. */
   read(id: string, keyId: string): SessionStart | null
@@ -14,32 +15,37 @@ export type SessionIds = {
 /** The parameters of an `initialize` request that a server needs to continue. */
 export type SessionStart = z.infer<typeof SessionStart>
 export const SessionStart = z.object({
-  protocolVersion: z.string().max(40),
+  protocolVersion: z.string(),
   capabilities: z.record(z.string(), z.unknown()),
   clientInfo: z.object({ name: z.string(), version: z.string() }),
 })
 
+const maxVersionLength = 40
 const maxNameLength = 100
 /** Servers and proxies limit headers to 8 KB. Capabilities above this are left out; no tool depends on them. */
 const maxCapabilitiesLength = 2000
 const maxIdLength = 6000
 const [nonceBytes, tagBytes] = [12, 16]
 
+/** Returns what a process may keep of a start, which is what fits into an id. */
+export function smallStart({ protocolVersion, capabilities, clientInfo }: SessionStart): SessionStart {
+  const isSmall = JSON.stringify(capabilities).length <= maxCapabilitiesLength
+  return {
+    protocolVersion: protocolVersion.slice(0, maxVersionLength),
+    capabilities: isSmall ? capabilities : {},
+    clientInfo: {
+      name: clientInfo.name.slice(0, maxNameLength),
+      version: clientInfo.version.slice(0, maxNameLength),
+    },
+  }
+}
+
 /** `secret` is equal in all processes of the installation. */
 export function createSessionIds(secret: string): SessionIds {
   const key = createHmac('sha256', secret).update('mcp sessions').digest()
 
   return {
-    issue({ protocolVersion, capabilities, clientInfo }, keyId) {
-      const isSmall = JSON.stringify(capabilities).length <= maxCapabilitiesLength
-      const start: SessionStart = {
-        protocolVersion,
-        capabilities: isSmall ? capabilities : {},
-        clientInfo: {
-          name: clientInfo.name.slice(0, maxNameLength),
-          version: clientInfo.version.slice(0, maxNameLength),
-        },
-      }
+    issue(start, keyId) {
       const nonce = randomBytes(nonceBytes)
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(keyId))
       const sealed = Buffer.concat([cipher.update(JSON.stringify(start)), cipher.final()])

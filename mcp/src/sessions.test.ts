@@ -17,9 +17,11 @@ function createEnded() {
 
 function start(secret = 'secret', ended: EndedSessions = createEnded()) {
   const clock = { time: 0, now: () => clock.time }
+  const servers: Server[] = []
   const serverFor = () => {
     const server = new Server({ name: 'x', version: '1' }, { capabilities: { tools: { listChanged: true } } })
     server.setRequestHandler('tools/list', async () => ({ tools: [] }))
+    servers.push(server)
     return server
   }
   const sessions = createSessions({
@@ -45,7 +47,11 @@ function start(secret = 'secret', ended: EndedSessions = createEnded()) {
     const clientInfo = { name: 'raw', version: '1' }
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo, ...client }
     const initialize = request({ jsonrpc: '2.0', id: 1, method: 'initialize', params })
-    const response = await sessions.handle(initialize, { keyId, caller: null })
+    const response = await sessions.handle(
+      initialize,
+      { keyId, caller: null },
+      await initialize.clone().json(),
+    )
     await response.text()
     return response.headers.get('mcp-session-id') ?? assert.fail('no session')
   }
@@ -59,7 +65,7 @@ function start(secret = 'secret', ended: EndedSessions = createEnded()) {
     await response.text()
     return response.status
   }
-  return { sessions, clock, begin, list, request }
+  return { sessions, clock, begin, list, request, servers }
 }
 
 test('a session is available only to the key that started it', async () => {
@@ -107,6 +113,27 @@ test('a process holds at most two hundred sessions of one key, and those of othe
   assert.equal(sessions.size(), 201)
   assert.deepEqual([await list(first), await list(second), await list(other, 'k2')], [200, 200, 200])
   assert.equal(sessions.size(), 201)
+  await sessions.close()
+})
+
+test('a process holds at most two thousand sessions: the one idle longest is freed, its next request continues it', async () => {
+  const { sessions, clock, begin, list, request, servers } = start()
+  const [streaming, idle, used] = [await begin(), await begin(), await begin()]
+  const stream = await sessions.handle(request({}, streaming, 'GET'), k1)
+  clock.time = 1
+  await list(used)
+  const others = Array.from({ length: 1997 }, (_, at) => `k${2 + (at % 50)}`)
+  for (const key of others) await begin(key)
+  assert.equal(sessions.size(), 2000)
+  await begin('k99')
+  assert.equal(sessions.size(), 2000)
+  assert.deepEqual(
+    servers.slice(0, 3).map(({ transport }) => transport !== undefined),
+    [true, false, true],
+  )
+  assert.equal(await list(idle), 200)
+  assert.equal(sessions.size(), 2000)
+  await stream.body?.cancel()
   await sessions.close()
 })
 
@@ -174,6 +201,25 @@ test('while the API cannot be asked, sessions go on, and an ended one stays ende
   assert.equal((await first.sessions.handle(first.request({}, session, 'DELETE'), k1)).status, 200)
   assert.deepEqual([await first.list(session), await second.list(session)], [404, 200])
   await second.sessions.close()
+})
+
+test('a process keeps no more of a client than the id of its session carries', async () => {
+  const long = 'x'.repeat(20_000)
+  const small = { roots: { listChanged: true } }
+  const { begin, sessions, servers } = start()
+  await begin('k1', {
+    protocolVersion: long,
+    capabilities: { experimental: { long: { long } } },
+    clientInfo: { name: long, version: long, title: long },
+  })
+  await begin('k1', { capabilities: small, _meta: { long } })
+  const kept = servers.map((server) => [server.getClientCapabilities(), server.getClientVersion()])
+  const name = long.slice(0, 100)
+  assert.deepEqual(kept, [
+    [{}, { name, version: name }],
+    [small, { name: 'raw', version: '1' }],
+  ])
+  await sessions.close()
 })
 
 test('a client with long names and many capabilities gets an id that fits a header', async () => {

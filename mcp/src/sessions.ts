@@ -1,7 +1,7 @@
 import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { maxMarksPerRequest } from '@roost/contracts/identity/mcp-sessions'
 import type { Caller } from './keys.ts'
-import { type SessionIds, SessionStart } from './session-ids.ts'
+import { type SessionIds, SessionStart, smallStart } from './session-ids.ts'
 
 /** The key of a request and its current caller. */
 export type KeyHolder = { keyId: string; caller: Caller }
@@ -21,7 +21,7 @@ type Session = {
 }
 
 export type Sessions = {
-  /** Handles a request of a session, or the request that starts one. */
+  /** Handles a request of a session, or the request that starts one. `parsedBody`: undefined without valid JSON. */
   handle(request: Request, holder: KeyHolder, parsedBody?: unknown): Promise<Response>
   /** Notifies the clients that the tools have changed. */
   toolsChanged(): Promise<void>
@@ -39,8 +39,9 @@ export type EndedSessions = {
 }
 
 const idleMs = 30 * 60_000
-/** Above this number the least recently used session of a key is freed. */
+/** Above these numbers the session that is idle longest is freed: of the key, or of the process. */
 const maxSessionsPerKey = 200
+const maxSessions = 2000
 /** Sessions that their clients ended; the oldest are forgotten. */
 const maxEnded = 10_000
 /** The beginning of an id, which is random: whole ids would take megabytes. */
@@ -96,19 +97,14 @@ export function createSessions(deps: {
   }
 
   async function startSession(request: Request, holder: KeyHolder, parsedBody: unknown): Promise<Response> {
-    const body =
-      parsedBody ??
-      (await request
-        .clone()
-        .json()
-        .catch(() => null))
+    const { start, smallBody } = startOf(parsedBody)
     // The transport keeps this function, which must not keep the first caller in memory.
-    const id = ids.issue(startOf(body), holder.keyId)
+    const id = ids.issue(start, holder.keyId)
     const { server, transport } = await open(holder, id)
-    const response = await transport.handleRequest(request, { parsedBody })
+    const response = await transport.handleRequest(request, { parsedBody: smallBody })
     const isStarted = transport.sessionId !== undefined && sessions.has(transport.sessionId)
     if (!isStarted) await server.close()
-    await freeOldestOf(holder.keyId)
+    await freeBesides(id, holder.keyId)
     return response
   }
 
@@ -121,7 +117,7 @@ export function createSessions(deps: {
     await first.text()
     const session = sessions.get(id)
     if (!session) await server.close()
-    await freeOldestOf(holder.keyId)
+    await freeBesides(id, holder.keyId)
     return session ?? null
   }
 
@@ -134,11 +130,18 @@ export function createSessions(deps: {
     return found.then((session) => (session?.current.holder.keyId === holder.keyId ? session : null))
   }
 
-  async function freeOldestOf(keyId: string): Promise<void> {
-    const own = [...sessions].filter(([, session]) => session.current.holder.keyId === keyId)
-    if (own.length <= maxSessionsPerKey) return
-    const oldest = own.toSorted(([, a], [, b]) => a.usedAt - b.usedAt)[0]
-    if (oldest) await free(oldest[0])
+  /** Keeps the limits after the session `id` was added. */
+  async function freeBesides(id: string, keyId: string): Promise<void> {
+    const others = [...sessions].filter(([other]) => other !== id)
+    const own = others.filter(([, session]) => session.current.holder.keyId === keyId)
+    if (own.length >= maxSessionsPerKey) await freeIdlest(own)
+    else if (others.length >= maxSessions) await freeIdlest(others)
+  }
+
+  async function freeIdlest(among: [string, Session][]): Promise<void> {
+    const isInUse = ({ open }: Session) => Number(open > 0)
+    const [idlest] = among.toSorted(([, a], [, b]) => isInUse(a) - isInUse(b) || a.usedAt - b.usedAt)
+    if (idlest) await free(idlest[0])
   }
 
   return {
@@ -203,20 +206,28 @@ function whenRead(response: Response, { method, signal }: Request, done: () => v
   return new Response(through.readable, response)
 }
 
-/** The start of a session, with empty values where the client's are invalid: the SDK refuses those itself. */
-function startOf(body: unknown): SessionStart {
-  const messages: unknown[] = Array.isArray(body) ? body : [body]
-  const initialize = messages.find(
-    (message): message is { params: unknown } =>
-      typeof message === 'object' &&
-      message !== null &&
-      'method' in message &&
-      message.method === 'initialize',
-  )
-  const read = SessionStart.safeParse(initialize?.params)
-  return read.success
-    ? read.data
-    : { protocolVersion: '', capabilities: {}, clientInfo: { name: '', version: '' } }
+const emptyStart: SessionStart = {
+  protocolVersion: '',
+  capabilities: {},
+  clientInfo: { name: '', version: '' },
+}
+
+/**
+ * Returns the start of a session, and the body with only that start: the SDK keeps all of it until the session is
+ * freed. Empty for an invalid start, which the SDK refuses. A list of several messages cannot start a session.
+ */
+function startOf(body: unknown): { start: SessionStart; smallBody: unknown } {
+  const message: unknown = Array.isArray(body) && body.length === 1 ? body[0] : body
+  const isInitialize =
+    typeof message === 'object' &&
+    message !== null &&
+    'method' in message &&
+    message.method === 'initialize' &&
+    'params' in message
+  const read = isInitialize ? SessionStart.safeParse(message.params) : null
+  if (!read?.success) return { start: emptyStart, smallBody: body }
+  const start = smallStart(read.data)
+  return { start, smallBody: { ...(message as object), params: start } }
 }
 
 function startRequest(params: SessionStart): Request {

@@ -96,6 +96,8 @@ export type Canvas = z.output<typeof Canvas>
 
 // JSON may need up to three bytes per byte of content, so the limit is checked after parsing.
 const bodyLimit = 3 * mostBlockBytes + 64 * 1024
+// A value has at least two bytes with its separator.
+const maxValues = mostBlockBytes / 2
 const writeFails = [
   'agent_not_found',
   'agent_identity_required',
@@ -139,6 +141,7 @@ export const putCanvas = endpoint({
   params: NewCanvasParams,
   body: CanvasBody,
   bodyLimit,
+  maxValues,
   returns: Canvas,
   fails: [...writeFails, 'conflict'],
   audit: { type: 'execution', action: 'set_canvas' },
@@ -156,6 +159,7 @@ export const patchCanvas = endpoint({
   params: CanvasParams,
   body: CanvasPatch,
   bodyLimit,
+  maxValues,
   returns: Canvas,
   fails: [...writeFails, 'canvas_not_found'],
   audit: { type: 'execution', action: 'patch_canvas' },

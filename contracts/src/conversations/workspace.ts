@@ -14,6 +14,7 @@ export const workspaceAgentPath = (path: string) => workspacePath(`/agents/{name
 /** A Workspace session or a platform session; API keys are refused. */
 export const workspaceAccess: Access = { who: 'workspace', gate: 'human' }
 const access = workspaceAccess
+const smallBody = 16 * 1024
 
 export const workspaceSession = { idleSeconds: 7 * 86_400, longestSeconds: 30 * 86_400 } as const
 
@@ -31,6 +32,7 @@ export const requestWorkspaceCode = endpoint({
   access: { who: 'none' },
   headers: ['Cookie'],
   body: z.object({ email: EmailAddress }),
+  bodyLimit: smallBody,
   returns: z.object({ success: z.literal(true), message: z.string() }),
   fails: ['email_login_disabled', 'rate_limited'],
   audit: { type: 'authentication', action: 'request_workspace_code' },
@@ -47,6 +49,7 @@ export const verifyWorkspaceCode = endpoint({
   headers: ['Cookie'],
   replyHeaders: ['Set-Cookie'],
   body: VerifyEmailCode,
+  bodyLimit: smallBody,
   returns: z.object({ token: z.string(), email: z.string(), expires_at: Timestamp }),
   fails: ['invalid_code', 'email_login_disabled', 'rate_limited', 'too_many_attempts'],
   audit: { type: 'authentication', action: 'workspace_sign_in' },

@@ -46,6 +46,8 @@ export type Endpoint<
   strict?: true
   /** Maximum bytes; a larger body is 413 `body_too_large`. */
   bodyLimit?: number
+  /** Maximum values of a JSON body, because parsing blocks all other requests; more are 422 `validation_error`. */
+  maxValues?: number
   /** Status of success; default 200. */
   status?: 200 | 201 | 202 | 204
   /** The reply's shape; absent for 204 and for replies that are not JSON (see `streams`). */

@@ -47,3 +47,5 @@ export const megabyte = 1024 * 1024
 export const defaultBodyLimit = megabyte
 /** Limit for bodies of chat, task, fan-out, session and Workspace messages. */
 export const messageBodyLimit = 24 * megabyte
+/** Limit for the values of JSON bodies of ordinary routes. Large bodies have few values: long strings. */
+export const defaultMaxValues = 50_000

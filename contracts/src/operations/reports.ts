@@ -109,6 +109,7 @@ export const createReport = endpoint({
   body: ReportBody,
   // The payload limit counts UTF-8 bytes; a sender that escapes non-ASCII characters needs three times as much.
   bodyLimit: 3 * maxPayloadBytes + megabyte,
+  maxValues: 200_000,
   status: 201,
   returns: Report,
   fails: ['agent_not_found', 'execution_not_found', 'body_too_large', 'rate_limited'],

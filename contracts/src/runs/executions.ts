@@ -382,6 +382,7 @@ export const reportExecutionResult = endpoint({
   params: ExecutionParams,
   body: ResultCallback,
   bodyLimit: 50 * 1024 * 1024,
+  maxValues: 500_000,
   returns: z.object({
     accepted: z.boolean(),
     reason: z.enum(['stale_claim', 'already_final']).optional(),

@@ -6,6 +6,7 @@ import type { Caller } from '../identity/access/caller.ts'
 import { Fault } from '../kit/fault.ts'
 import type { AccessRevocation } from './access-revocation.ts'
 import { readBody, readObject, readQuery } from './body.ts'
+import type { BodyBudget } from './body-budget.ts'
 import { compressReply } from './compression.ts'
 import { refuseUndeclaredHeader, refuseUndeclaredReply } from './documented.ts'
 import type { Admitted, Guard } from './guard.ts'
@@ -30,6 +31,8 @@ export type RequestState = {
   revocationEpoch: number
   /** The reason why an admitted caller lost access; null otherwise. */
   revokedBy: Fault | null
+  /** Gives up the memory that was reserved for the body, if any. */
+  releaseBody(): void
 }
 
 declare module 'fastify' {
@@ -44,6 +47,8 @@ export type BindOptions = {
   checkReplies: boolean
   /** Ends responses whose caller loses access. Without it they run to their end. */
   accessRevocation?: AccessRevocation
+  /** Memory for bodies of callers without an account. */
+  anonymousBodies: BodyBudget
 }
 
 /** Registers a route on `app`. */
@@ -80,9 +85,12 @@ function bind(app: FastifyInstance, { endpoint, handle, admit }: Route, options:
       })
       if (endpoint.access.who === 'internal') refuseOtherThanJson(request)
       state.signal = signalOf(request, reply, endpoint, options)
-      await admit?.({ caller: state.admitted.caller, params })
+      const { caller } = state.admitted
+      await admit?.({ caller, params, ip: request.ip, authorization })
+      if (caller.kind === 'anonymous') reserveBody(request, reply, endpoint, options)
     },
     ...(endpoint.method === 'GET' ? { onSend: compressReply } : {}),
+    preHandler: async ({ roost }) => roost.releaseBody(),
     handler: async (request, reply) => {
       const params = parseParams(endpoint.params, request.params)
       const query = readQuery(endpoint, request.query)
@@ -108,6 +116,19 @@ function bind(app: FastifyInstance, { endpoint, handle, admit }: Route, options:
       return send(reply, endpoint, sent, options.checkReplies)
     },
   })
+}
+
+/** A slow body occupies memory until the request times out. Bodies up to the ordinary limit are not counted. */
+function reserveBody(
+  { headers, roost }: FastifyRequest,
+  reply: FastifyReply,
+  { bodyKind, bodyLimit = defaultBodyLimit }: Endpoint,
+  { anonymousBodies }: BindOptions,
+): void {
+  const bytes = Math.min(Number(headers['content-length'] ?? bodyLimit), bodyLimit)
+  if (bodyKind === 'stream' || bytes <= defaultBodyLimit) return
+  roost.releaseBody = anonymousBodies.reserve(bytes)
+  reply.raw.once('close', roost.releaseBody)
 }
 
 /** A web page can send every other content type without asking first. */

@@ -1,6 +1,8 @@
 import { type Endpoint, isStrict } from '@roost/contracts/kit/endpoint'
 import type { ValidationIssue } from '@roost/contracts/kit/errors'
 import { fieldNames } from '@roost/contracts/kit/in-query'
+import { hasMoreValues } from '@roost/contracts/kit/json-values'
+import { defaultMaxValues } from '@roost/contracts/kit/primitives'
 import type { z } from 'zod'
 import { Fault } from '../kit/fault.ts'
 import { validationFault } from './problem.ts'
@@ -34,7 +36,7 @@ export function readBody(
   const value =
     endpoint.bodyKind === 'form'
       ? parseForm(bytes, contentType)
-      : parseJson(bytes, endpoint.bodyOptional ?? !endpoint.body)
+      : parseJson(bytes, endpoint.bodyOptional ?? !endpoint.body, endpoint.maxValues)
   if (!isStrict(endpoint)) return validate(endpoint.body, value, new Set())
   refuseUnknown(endpoint.body, value, 'body')
   const inQuery = Object.entries(query ?? {}).filter(
@@ -99,11 +101,12 @@ export function readObject<T extends z.ZodType>(schema: T, bytes: Uint8Array): z
  * Parses JSON with any content type, to accept clients that omit the header. Safe, because no route reads a
  * credential from a cookie, so a cross-site form gains nothing.
  */
-function parseJson(bytes: Buffer | undefined, optional: boolean): unknown {
+function parseJson(bytes: Buffer | undefined, optional: boolean, maxValues = defaultMaxValues): unknown {
   if (!bytes || bytes.length === 0) {
     if (optional) return {}
     throw new Fault('invalid_json', 'A JSON body is needed, and this request has none.')
   }
+  if (hasMoreValues(bytes, maxValues)) refuse(['body'], `must not hold more than ${maxValues} values`)
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
@@ -124,32 +127,26 @@ function parseForm(bytes: Buffer | undefined, contentType: string | undefined): 
   return value
 }
 
-/** More than the largest report has. Checking a body blocks all other requests. */
-const maxValues = 3_000_000
-
 /**
  * Throws a 422 for values that cannot be stored or processed. U+0000 and lone surrogates are valid JSON, but
  * databases do not store them unchanged. Deep nesting would exhaust the stack.
  */
 export function refuseUnstorable(value: unknown, loc: (string | number)[]): void {
-  walk(value, loc, { left: maxValues })
+  walk(value, [...loc])
 }
 
-function walk(value: unknown, loc: (string | number)[], values: { left: number }): void {
-  values.left -= 1
-  if (values.left < 0) refuse(loc.slice(0, 1), `must not hold more than ${maxValues} values`)
+/** `loc` is extended in place: a copy for each value would take most of the time. */
+function walk(value: unknown, loc: (string | number)[]): void {
   if (typeof value === 'string') refuseText(value, loc)
   if (typeof value !== 'object' || value === null) return
   // The location of the outermost value has one step already: `body` or `query`.
   if (loc.length > maxDepth) refuse(loc.slice(0, 1), `must not be nested deeper than ${maxDepth} levels`)
-  if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) walk(item, [...loc, index], values)
-    return
-  }
-  for (const [key, item] of Object.entries(value)) {
-    const place = [...loc, key]
-    refuseText(key, place)
-    walk(item, place, values)
+  const isList = Array.isArray(value)
+  for (const [key, item] of isList ? value.entries() : Object.entries(value)) {
+    loc.push(key)
+    if (!isList) refuseText(String(key), loc)
+    walk(item, loc)
+    loc.pop()
   }
 }
 

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import {
   createServer,
   type IncomingMessage,
@@ -12,8 +12,11 @@ import { followServer } from '@roost/contracts/kit/closing'
 import { answerBrokenRequests, answerProblem } from './raw-problem.ts'
 import { requestId } from './request-id.ts'
 
-/** `host` null for all addresses of this machine. */
-export type ListenAddress = { host: string | null; port: number } | { path: string }
+/**
+ * `host` null for all addresses of this machine. A socket file accepts every local user, or with `isForGroup` only the
+ * user and the group of this process.
+ */
+export type ListenAddress = { host: string | null; port: number } | { path: string; isForGroup?: boolean }
 
 export type Listening = {
   server: Server
@@ -41,12 +44,16 @@ export async function listen(
     server.once('error', (error) => reject(new CannotListen(address, error)))
     server.listen(bindOptions(address, isShared), resolve)
   })
+  if ('path' in address && address.isForGroup) await chmod(address.path, 0o660)
   return { server, close }
 }
 
-/** Clients of a socket file run as another user; their credential decides what they may do. */
+/** Agents on a socket file run as other users; their credential decides what they may do. */
 function bindOptions(address: ListenAddress, isShared: boolean): ListenOptions {
-  if ('path' in address) return { path: address.path, readableAll: true, writableAll: true }
+  if ('path' in address) {
+    const isForAll = !address.isForGroup
+    return { path: address.path, readableAll: isForAll, writableAll: isForAll }
+  }
   const host = address.host === null ? {} : { host: address.host }
   return { ...host, port: address.port, reusePort: isShared }
 }

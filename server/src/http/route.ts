@@ -84,7 +84,15 @@ export type Route = {
    * Throws if the route refuses this caller regardless of the body, before the body is read. For rules that the
    * endpoint's access cannot express. The path parameters are not validated yet.
    */
-  admit?: (request: { caller: Caller; params: Readonly<Record<string, string>> }) => Promise<void>
+  admit?: (request: UnreadRequest) => Promise<unknown>
+}
+
+/** A request whose body was not read yet. */
+export type UnreadRequest = {
+  caller: Caller
+  params: Readonly<Record<string, string>>
+  ip: string
+  authorization: string | undefined
 }
 
 export function route<E extends Endpoint<never, never, never, never> | AnyEndpoint>(

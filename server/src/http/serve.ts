@@ -3,6 +3,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { Fault } from '../kit/fault.ts'
 import type { Log } from '../ports/log.ts'
 import { type BindOptions, bindRoute } from './bind.ts'
+import { createBodyBudget } from './body-budget.ts'
 import { declaredProblem } from './documented.ts'
 import { type Problem, problemOf } from './problem.ts'
 import { requestId } from './request-id.ts'
@@ -10,7 +11,7 @@ import type { Route } from './route.ts'
 import type { OpenStreams } from './streams.ts'
 import { discardUpload } from './upload.ts'
 
-export type ServerOptions = BindOptions & {
+export type ServerOptions = Omit<BindOptions, 'anonymousBodies'> & {
   routes: Route[]
   log: Log
   trustedProxies: string[]
@@ -81,7 +82,15 @@ export function createServer(options: ServerOptions): FastifyInstance {
       ...{ endpoint: null, caller: null, admitted: null, errorCode: null },
       isOmittedFromAudit: false,
     }
-    request.roost = { ...initial, notes: {}, actor: null, signal, revocationEpoch: 0, revokedBy: null }
+    request.roost = {
+      ...initial,
+      notes: {},
+      actor: null,
+      signal,
+      revocationEpoch: 0,
+      revokedBy: null,
+      releaseBody() {},
+    }
     reply.headers({ 'x-request-id': request.id, ...noStore })
     // An aborted response never fires `onResponse`, so disconnects are reported here.
     reply.raw.once('close', () => {
@@ -132,7 +141,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const fault = new Fault(allowed.length > 0 ? 'method_not_allowed' : 'not_found')
     return sendProblem(reply, problemOf(fault, request.id))
   })
-  for (const route of options.routes) bindRoute(app, route, options)
+  const bindOptions = { ...options, anonymousBodies: createBodyBudget() }
+  for (const route of options.routes) bindRoute(app, route, bindOptions)
   return app
 }
 
