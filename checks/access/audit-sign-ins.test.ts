@@ -119,11 +119,14 @@ test('Workspace: the actor is the person, with or without an account; for an exc
   const known = 'known@example.org'
   const account = await world.idOf(await world.person(known, 'user'))
   const stranger = 'stranger@example.org'
-  for (const email of [known, stranger])
+  const unproved = 'unproved@example.org'
+  await world.ok('PUT', '/api/users/me/email', { token: world.admin, body: { email: unproved } })
+  for (const email of [known, stranger, unproved])
     await world.ok('POST', '/api/agents/scout/share', { token: owner, body: { email } })
   for (const [email, id] of [
     [known, account],
     [stranger, null],
+    [unproved, null],
   ] as const) {
     const person = { actor_type: 'user', actor_id: id, actor_email: email }
     const code = await codeFor(email, `${portal}/request`)

@@ -94,13 +94,18 @@ async function fill(token: string): Promise<string[]> {
     )
   }
   await post('/task', { message: ownersWords, async_mode: true })
-  // A chat answers at its end, which never comes here.
-  world.ask('POST', '/api/agents/scout/chat', { token, body: { message: privateWords } }).catch(() => {})
-  const [turn] = await eventually(
-    () => world.ok('GET', '/api/agents/scout/executions?triggered_by=chat', { token }),
-    (rows) => rows.length > 0,
-  )
-  made.push(turn.id, turn.session_id)
+  const { key } = await world.mint(token, { name: 'mcp' })
+  const chats = { chat: { token }, mcp: { token: key, headers: { 'x-via-mcp': '1' } } }
+  for (const [trigger, sender] of Object.entries(chats)) {
+    const request = { ...sender, body: { message: privateWords } }
+    // A chat answers at its end, which never comes here.
+    world.ask('POST', '/api/agents/scout/chat', request).catch(() => {})
+    const [turn] = await eventually(
+      () => world.ok('GET', `/api/agents/scout/executions?triggered_by=${trigger}`, { token }),
+      (rows) => rows.length > 0,
+    )
+    made.push(turn.id, turn.session_id)
+  }
   await post('/fan-out', { tasks: [{ message: ownersWords }], async_mode: true })
   await post('/loops', { message: ownersWords, max_runs: 2 })
   await post('/schedules', { name: agentsWords, message: agentsWords, cron_expression: '0 3 * * *' })

@@ -37,10 +37,8 @@ import {
 } from './workspace-chat/index.ts'
 
 export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
-  Pick<
-    WorkspaceChatDeps,
-    'mail' | 'isExchangeEntitled' | 'baseUrl' | 'accessRevocation' | 'asks' | 'rateReport'
-  > & {
+  Pick<WorkspaceChatDeps, 'mail' | 'isExchangeEntitled' | 'baseUrl' | 'asks' | 'rateReport'> & {
+    accessRevocation: PublicChatDeps['accessRevocation']
     db: Db
     clock: Clock
     log: Log
@@ -51,7 +49,15 @@ export type ConversationsAreaDeps = Pick<ChatDeps, 'agentName'> &
     works: Pick<WorkStates, 'register'>
     identity: Pick<
       IdentityArea,
-      'users' | 'codes' | 'devices' | 'onSuspended' | 'identify' | 'sessions' | 'keys'
+      | 'users'
+      | 'allowList'
+      | 'changes'
+      | 'codes'
+      | 'devices'
+      | 'onSuspended'
+      | 'identify'
+      | 'sessions'
+      | 'keys'
     >
     ephemeral: VoiceDeps['ephemeral']
     voice: Pick<VoiceDeps, 'voice' | 'voiceKey'>
@@ -116,7 +122,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
   })
   works.register(workspaceChat.workState)
   identity.onSuspended(async (tx, account) => {
-    for (const email of addressesOf(account)) await workspaceChat.principals.closeAllOf(email, tx)
+    for (const email of addressesOf(account)) await workspaceChat.principals.closeAllOf(tx, email)
   })
   // After chat too, for the same reason.
   const voice = createVoice({

@@ -17,7 +17,8 @@ export function routesApp(routes: Route[], callers: Callers, agentId = 'a1'): Fa
   return createServer({
     routes,
     log: silentLog,
-    trustedProxies: [],
+    // Lets tests choose the client address.
+    trustedProxies: ['127.0.0.1'],
     checkReplies: true,
     guard: createGuard({
       async identify(authorization) {

@@ -6,7 +6,7 @@ import {
   sharedCanvasPath,
 } from '@roost/contracts/conversations/canvas-shares'
 import type { AgentRecords } from '../../agents/records/index.ts'
-import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import { networkOf, type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import type { SealedColumn, Vault } from '../../foundation/vault/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField, isFault } from '../../kit/fault.ts'
@@ -59,10 +59,10 @@ export function createShares(deps: SharesDeps): Shares {
     }
   }
 
-  /** Repeated loads by one address count, and write, once a minute. */
+  /** Repeated loads by one client count, and write, once a minute. */
   async function countView({ id }: ShareRow, ip: string): Promise<void> {
     try {
-      await limits.use(rateRules.canvasView, `${id}:${ip}`)
+      await limits.use(rateRules.canvasView, `${id}:${networkOf(ip)}`)
     } catch (error) {
       if (isFault(error, 'rate_limited')) return
       throw error

@@ -20,6 +20,8 @@ export type LongReply = {
   caller?: Caller
   agent: { id: string; name: string }
   signal: AbortSignal
+  /** The revocation epoch before access was checked. */
+  epoch: number
   /** Throws when access is lost. */
   ask(): Promise<unknown>
   /** The fault of a waiting request after access is lost. */
@@ -28,9 +30,9 @@ export type LongReply = {
 
 /** Long replies that end immediately when their caller loses access. */
 export function createLongReplies(accessRevocation: AccessRevocationPort) {
-  function watch({ caller, agent: { id, name }, ask }: LongReply, end: () => void): () => void {
+  function watch({ caller, agent: { id, name }, epoch, ask }: LongReply, end: () => void): () => void {
     const admission = { ...(caller ? { caller } : {}), agent: { id, name }, ask, end }
-    return accessRevocation.watch(admission, accessRevocation.revocationEpoch())
+    return accessRevocation.watch(admission, epoch)
   }
 
   return {

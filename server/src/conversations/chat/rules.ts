@@ -3,7 +3,7 @@ import type { ChatMessagesTable, ChatSessionsTable } from './tables.ts'
 
 /** Whether a person holds the conversation: by account (see `holderOf`), or in the Workspace by address. */
 export function isPerson(holderId: string): boolean {
-  return holderId.startsWith('user:') || holderId.startsWith('email:')
+  return ['user:', 'email:', 'mailbox:'].some((prefix) => holderId.startsWith(prefix))
 }
 
 const maxTitleLength = 80

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { forEachDialect } from '../../test/dialects.ts'
+import type { PaidTables } from './tables.ts'
 import { decoded, offer, openPaidWorld, payTo } from './test/world.ts'
 
 forEachDialect((_, open) => {
@@ -177,6 +178,60 @@ forEachDialect((_, open) => {
       const { status, json } = await world.send({ message: 'more' }, otherPayer)
       assert.deepEqual([status, json.error], [402, 'payment_failed'])
     }
+    assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
+  })
+
+  test('the signer and nonce of a settled payment, which the chain shows, do not return the stored reply', async () => {
+    await using world = await start()
+    const headers = await world.facilitator.payer().pay(await world.required())
+    const first = await world.send({ message: 'hi' }, headers)
+    assert.equal(first.status, 200)
+    const proof = decoded(headers['PAYMENT-SIGNATURE'])
+    const { authorization, signature } = proof.payload
+    const forged = (payload: object) => ({
+      'payment-signature': Buffer.from(JSON.stringify({ ...proof, payload })).toString('base64'),
+    })
+    for (const payload of [{ authorization }, { authorization, signature: `0x${'1'.repeat(130)}` }]) {
+      const { status, json } = await world.send({ message: 'hi' }, forged(payload))
+      assert.deepEqual([status, json.error, json.response], [402, 'payment_failed', undefined])
+    }
+    const upper = `0x${signature.slice(2).toUpperCase()}`
+    const again = await world.send({ message: 'hi' }, forged({ authorization, signature: upper }))
+    assert.deepEqual([again.status, again.json], [200, first.json], 'the same signature')
+    assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
+  })
+
+  test('402 for a forged signature after a lost settlement response', async () => {
+    await using world = await start()
+    const headers = await world.facilitator.payer().pay(await world.required())
+    void world.facilitator.meets('/settle', { kind: 'lost_answer' })
+    assert.equal((await world.send({ message: 'hi' }, headers)).status, 502)
+    const proof = decoded(headers['PAYMENT-SIGNATURE'])
+    const { authorization } = proof.payload
+    const payload = { authorization, signature: `0x${'1'.repeat(130)}` }
+    const forged = Buffer.from(JSON.stringify({ ...proof, payload })).toString('base64')
+    const { status } = await world.send({ message: 'hi' }, { 'payment-signature': forged })
+    assert.equal(status, 402)
+    assert.equal((await world.send({ message: 'hi' }, headers)).status, 200)
+  })
+
+  test('the content of a proof is deleted when its reply can no longer be fetched again', async () => {
+    await using world = await start()
+    const headers = await world.facilitator.payer().pay(await world.required())
+    assert.equal((await world.send({ message: 'hi' }, headers)).status, 200)
+    const proofs = () =>
+      world.db.withTables<PaidTables>().selectFrom('paid_proofs').select('sealed').execute()
+    const cleanUp = () => world.paid.loops[0]?.run(new AbortController().signal)
+    await world.clock.advance(24 * 3600 - 1)
+    await cleanUp()
+    assert.equal((await world.send({ message: 'hi' }, headers)).headers['x-idempotent-replay'], 'true')
+    await world.clock.advance(1)
+    await cleanUp()
+    assert.deepEqual(
+      (await proofs()).map(({ sealed }) => sealed),
+      [null],
+    )
+    assert.equal((await world.send({ message: 'hi' }, headers)).status, 402)
     assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
   })
 

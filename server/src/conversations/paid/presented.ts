@@ -15,7 +15,7 @@ export function presentedOf(proof: Proof, offer: Offer): Presented {
 
 const contextOf = (proofHash: string) => `paid-proof:${proofHash}`
 
-/** Seals proofs between the run and the settlement, so that a new process can continue. */
+/** Seals proofs, so that a new process can continue the settlement and recognise a repeated proof. */
 export function createProofVault(vault: Pick<Vault, 'seal' | 'open'>) {
   return {
     seal: (proofHash: string, presented: Presented) =>

@@ -18,9 +18,9 @@ import {
 import { type OfferLookup, offerNotFound } from './offers.ts'
 import type { PaymentLog } from './payment-log.ts'
 import { type Presented, type ProofVault, presentedOf } from './presented.ts'
-import { differenceOf, type Offer, type Proof, payerName, requestHash } from './rules.ts'
+import { differenceOf, type Offer, type Proof, payerName, requestHash, signatureOf } from './rules.ts'
 import type { Claimed, Settle } from './settle.ts'
-import { type PaidTurn, turnStore } from './turn-store.ts'
+import { type BoundTurn, type PaidTurn, turnStore } from './turn-store.ts'
 
 export type RedeemProofDeps = Omit<SerialTurnDeps, 'dispatch'> & {
   db: Db
@@ -49,7 +49,7 @@ const maxAttempts = 4
 /** Upper bound of a run's time in the queue plus its run time. */
 const runSeconds = 48 * 3600
 /** How long the same proof and message return the stored reply. */
-const replaySeconds = 24 * 3600
+export const replaySeconds = 24 * 3600
 
 /** A concurrent request claimed the same proof. */
 class ProofTaken extends Error {}
@@ -63,12 +63,19 @@ export function createRedeemProof(deps: RedeemProofDeps) {
   const turns = turnStore(db)
   const acceptSerialTurn = createAcceptSerialTurn(deps)
 
+  /** The chain shows signer and nonce of a settled payment to everybody, so the signature must match too. */
+  function isSameRequest({ request_hash, sealed }: BoundTurn, request: PaidRequest): boolean {
+    const { agent, proof } = request
+    if (sealed === null || !isSameSecret(request_hash, requestHash(agent.id, request))) return false
+    const accepted = proofVault.open(proof.hash, sealed).proof
+    return isSameSecret(signatureOf(accepted), signatureOf(proof.wire))
+  }
+
   /** Resolves a proof that is bound to a run. Null when the run failed and the proof is free again. */
-  async function resolveBound(turn: PaidTurn, request: PaidRequest): Promise<Redeemed | null> {
-    const isSame = isSameSecret(turn.request_hash, requestHash(request.agent.id, request))
+  async function resolveBound(turn: BoundTurn, request: PaidRequest): Promise<Redeemed | null> {
     const since = timestamp(secondsLater(clock.now(), -replaySeconds))
     if (turn.state === 'settled') {
-      return isSame && turn.created_at > since
+      return turn.created_at > since && isSameRequest(turn, request)
         ? { kind: 'paid', turn }
         : { kind: 'failed', reason: proofUsedReason }
     }
@@ -78,7 +85,7 @@ export function createRedeemProof(deps: RedeemProofDeps) {
       await turns.release(turn.execution_id)
       return null
     }
-    if (!isSame) return { kind: 'failed', reason: proofUsedReason }
+    if (!isSameRequest(turn, request)) return { kind: 'failed', reason: proofUsedReason }
     return { kind: 'reply', claimed: await claimed(turn, request.proof.hash) }
   }
 

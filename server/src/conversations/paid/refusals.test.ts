@@ -133,5 +133,12 @@ forEachDialect((_, open) => {
     assert.equal((await world.info()).statusCode, 200)
     await world.clock.advance(61)
     assert.equal((await world.send({ message: 'hi' })).status, 402)
+    const from = (at: number) => ({ 'x-forwarded-for': `2001:db8::${at}` })
+    for (let at = 0; at < 30; at += 1) {
+      assert.equal((await world.send({ message: 'hi' }, from(at))).status, 402)
+      assert.equal((await world.info('scout', from(at))).statusCode, 200)
+    }
+    assert.equal((await world.send({ message: 'hi' }, from(99))).status, 429, 'the same network')
+    assert.equal((await world.info('scout', from(99))).statusCode, 429)
   })
 })

@@ -27,7 +27,7 @@ export function paidRoutes(paid: Paid, limits: Pick<RateLimits, 'use'>): Route[]
 
     route(getPaidChatInfo, async ({ params, request }) => {
       // A separate limit, so that asking for the price costs no messages.
-      await limits.use(rateRules.paidChat, `info:${request.ip}`)
+      await limits.use(rateRules.paidInfo, request.ip)
       return offers.info(params.name)
     }),
     route(sendPaidMessage, async ({ params, body, request }) => {

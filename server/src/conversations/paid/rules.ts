@@ -97,6 +97,12 @@ export type Proof = {
   signed: { from: string; to: string; value: string } | null
 }
 
+/** Returns the signature in a payload for the facilitator, in a form to compare: the case of its digits is free. */
+export function signatureOf(wire: object): string {
+  const { payload = {} } = wire as { payload?: { signature?: unknown } }
+  return canonical(payload.signature ?? null).toLowerCase()
+}
+
 /** Names the first term in which a proof differs from the offer; null when all match. */
 export function differenceOf({ version, terms, signed }: Proof, offer: Offer): string | null {
   const required = requirementsOf(offer)

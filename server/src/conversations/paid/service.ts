@@ -12,7 +12,7 @@ import { outcomeMessage } from '../chat/index.ts'
 import { createOffers, type Offers, type OffersDeps } from './offers.ts'
 import { createPaymentLog, paymentView } from './payment-log.ts'
 import { createProofVault } from './presented.ts'
-import { createRedeemProof, type PaidRequest, type RedeemProofDeps } from './redeem-proof.ts'
+import { createRedeemProof, type PaidRequest, type RedeemProofDeps, replaySeconds } from './redeem-proof.ts'
 import { payerName } from './rules.ts'
 import { type Claimed, createSettle } from './settle.ts'
 import { paidStore } from './store.ts'
@@ -87,6 +87,7 @@ export function createPaid(deps: PaidDeps): Paid {
         async run() {
           const now = clock.now()
           await turnStore(db).removeExpired(timestamp(now))
+          await turnStore(db).clearSettledProofs(timestamp(secondsLater(now, -replaySeconds)))
           await paidStore(db).removeRejects(timestamp(secondsLater(now, -rejectRetentionSeconds)))
         },
       },

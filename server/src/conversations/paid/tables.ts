@@ -40,7 +40,7 @@ export type PaidTurnsTable = {
 export type PaidProofsTable = {
   proof_hash: string
   execution_id: string
-  /** Sealed JSON for the facilitator; null after the settlement. */
+  /** Sealed JSON for the facilitator; null when the paid reply can no longer be fetched again. */
   sealed: SealedText | null
 }
 

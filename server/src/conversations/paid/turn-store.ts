@@ -3,6 +3,8 @@ import type { Executor } from '../../ports/database/port.ts'
 import type { PaidProofsTable, PaidTables, PaidTurnsTable } from './tables.ts'
 
 export type PaidTurn = PaidTurnsTable
+/** A run with the proof by which it was found. */
+export type BoundTurn = PaidTurn & Pick<PaidProofsTable, 'sealed'>
 
 /** Paid runs and the proofs that pay for them. Each transition names its start state, so the row decides races. */
 export function turnStore(executor: Executor) {
@@ -20,11 +22,12 @@ export function turnStore(executor: Executor) {
 
   return {
     /** Returns the run that a proof is bound to; null when the proof is free. */
-    async byProof(proofHash: string): Promise<PaidTurn | null> {
+    async byProof(proofHash: string): Promise<BoundTurn | null> {
       const row = await db
         .selectFrom('paid_turns')
-        .selectAll('paid_turns')
         .innerJoin('paid_proofs', 'paid_proofs.execution_id', 'paid_turns.execution_id')
+        .selectAll('paid_turns')
+        .select('paid_proofs.sealed')
         .where('paid_proofs.proof_hash', '=', proofHash)
         .executeTakeFirst()
       return row ?? null
@@ -107,10 +110,20 @@ export function turnStore(executor: Executor) {
         { execution_id: executionId, state: 'settling' },
         { ...paid, state: 'settled', busy_until: null },
       )
+    },
+
+    /** Deletes the content of proofs that paid for runs created until `until`; they stay bound to their runs. */
+    async clearSettledProofs(until: string): Promise<void> {
+      const settled = db
+        .selectFrom('paid_turns')
+        .select('execution_id')
+        .where('state', '=', 'settled')
+        .where('created_at', '<=', until)
       await db
         .updateTable('paid_proofs')
         .set({ sealed: null })
-        .where('execution_id', '=', executionId)
+        .where('sealed', 'is not', null)
+        .where('execution_id', 'in', settled)
         .execute()
     },
 

@@ -14,7 +14,7 @@ import {
 } from '../../http/route.ts'
 import { resumeAfter, streamHeaders } from '../../runs/executions/index.ts'
 import type { OpenLink } from './resolve-link.ts'
-import type { PublicChat } from './service.ts'
+import type { AdmittedLink, PublicChat } from './service.ts'
 
 export function publicRoutes(publicChat: PublicChat): Route[] {
   return [...linkRoutes(publicChat), ...visitorRoutes(publicChat)]
@@ -52,7 +52,7 @@ function noteLink({ request }: Pick<AgentCall<unknown>, 'request'>, link_id: str
 function visitorRoutes(publicChat: PublicChat): Route[] {
   const { visitors, verification, talk, turns } = publicChat
 
-  const lookUp = async (request: RequestInfo, token: string): Promise<OpenLink> => {
+  const lookUp = async (request: RequestInfo, token: string): Promise<AdmittedLink> => {
     const open = await publicChat.lookUp(token, request.ip)
     if (request.method !== 'GET') note(request, open)
     return open
@@ -82,21 +82,25 @@ function visitorRoutes(publicChat: PublicChat): Route[] {
       return answer({ verified: true as const, ...opened }, { headers: { 'set-cookie': deviceMark } })
     }),
 
-    route(chat.sendPublicChat, async ({ params, body, request }) => {
-      const open = await publicChat.openForMessage(params.token, request.ip)
-      note(request, open)
-      const accepted = await publicChat.accept(open, { ...body, ...identityOf(body, request) })
-      const { row } = accepted.turn
-      request.note({ execution_id: row.id })
-      const headers = { 'x-execution-id': row.id }
-      if (body.async_mode) {
-        const session_id = accepted.visitor.sessionId
-        return answer({ status: 'accepted' as const, execution_id: row.id, session_id }, { headers })
-      }
-      const call = { token: params.token, open, signal: request.signal }
-      const preferredMs = preferredWaitMs(request.header('prefer'))
-      return answer(await publicChat.wait(call, accepted, { preferredMs }), { headers })
-    }),
+    route(
+      chat.sendPublicChat,
+      async ({ params, body, request }) => {
+        const open = await publicChat.openForMessage(params.token, request.ip)
+        note(request, open)
+        const accepted = await publicChat.accept(open, { ...body, ...identityOf(body, request) })
+        const { row } = accepted.turn
+        request.note({ execution_id: row.id })
+        const headers = { 'x-execution-id': row.id }
+        if (body.async_mode) {
+          const session_id = accepted.visitor.sessionId
+          return answer({ status: 'accepted' as const, execution_id: row.id, session_id }, { headers })
+        }
+        const call = { token: params.token, open, signal: request.signal }
+        const preferredMs = preferredWaitMs(request.header('prefer'))
+        return answer(await publicChat.wait(call, accepted, { preferredMs }), { headers })
+      },
+      { admit: ({ params, ip }) => publicChat.admitMessage(params.token ?? '', ip) },
+    ),
     route(chat.getPublicHistory, async ({ params, query, request }) => {
       const { link } = await lookUp(request, params.token)
       const visitor = await visitors.of(link, identityOf(query, request))

@@ -48,9 +48,11 @@ export type PublicChat = {
   view(open: OpenLink): Promise<PublicChatShown>
   picture(open: OpenLink): Promise<Picture>
   /** Resolves the link for a visitor's request. Throws `rate_limited`, `link_not_found`, `feature_disabled`. */
-  lookUp(token: string, ip: string): Promise<OpenLink>
+  lookUp(token: string, ip: string): Promise<AdmittedLink>
   /** Resolves the link for a visitor's message, with the message limits. Throws the same faults. */
-  openForMessage(token: string, ip: string): Promise<OpenLink>
+  openForMessage(token: string, ip: string): Promise<AdmittedLink>
+  /** Refuses a message without an open link before its body is read. Throws the same faults. */
+  admitMessage(token: string, ip: string): Promise<void>
   /** Yields what `make` yields while the link is open. */
   stream<T>(call: Call, make: (signal: AbortSignal) => AsyncIterable<T>): AsyncIterable<T>
   /**
@@ -66,7 +68,10 @@ export type PublicChat = {
 }
 
 /** A visitor's request that may last. */
-export type Call = { token: string; open: OpenLink; signal: AbortSignal }
+export type Call = { token: string; open: AdmittedLink; signal: AbortSignal }
+
+/** `epoch`: the revocation epoch before the link was resolved. */
+export type AdmittedLink = OpenLink & { epoch: number }
 
 export function createPublicChat(deps: PublicChatDeps): PublicChat {
   const { limits, events, accessRevocation } = deps
@@ -90,11 +95,17 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
     if (id && name) accessRevocation.recheck({ id, name })
   })
 
-  function longReplyOf({ token, open: { agent }, signal }: Call): LongReply {
+  async function resolve(token: string): Promise<AdmittedLink> {
+    const epoch = accessRevocation.revocationEpoch()
+    return { ...(await linkResolver.resolve(token)), epoch }
+  }
+
+  function longReplyOf({ token, open: { agent, epoch }, signal }: Call): LongReply {
     const refusal = () => new Fault('link_not_found')
     return {
       agent: { id: agent.id, name: agent.name },
       signal,
+      epoch,
       ask: () => linkResolver.resolve(token),
       refusal,
     }
@@ -124,14 +135,22 @@ export function createPublicChat(deps: PublicChatDeps): PublicChat {
     async lookUp(token, ip) {
       requireEnabled()
       await limits.use(rateRules.publicLookup, ip)
-      return linkResolver.resolve(token)
+      return resolve(token)
     },
     async openForMessage(token, ip) {
       requireEnabled()
       await limits.use(rateRules.publicChatAddress, ip)
-      const open = await linkResolver.resolve(token)
+      const open = await resolve(token)
       await limits.use(rateRules.publicChatLink, open.link.id)
       return open
+    },
+    async admitMessage(token, ip) {
+      requireEnabled()
+      // Behind an open link an invalid body is reported first, and counts for no limit.
+      await linkResolver.resolve(token).catch(async (error: unknown) => {
+        await limits.use(rateRules.publicChatAddress, ip)
+        throw error
+      })
     },
     accept: async (open, body) => talk.accept(open, await visitors.of(open.link, body), body),
     stream: (call, make) => longReplies.stream(longReplyOf(call), make),

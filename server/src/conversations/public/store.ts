@@ -131,10 +131,13 @@ export function publicStore(executor: Executor) {
       await db.deleteFrom('public_links').where('id', '=', id).execute()
     },
     /**
-     * Counts one message if the link is open and below its daily limit, and locks the link until the transaction ends.
-     * Returns false when the message is refused.
+     * Counts one message if the link is open to the visitor and below its daily limit, and locks the link until the
+     * transaction ends. Returns false when the message is refused.
      */
-    async countMessage(id: string, { day, now }: { day: string; now: string }): Promise<boolean> {
+    async countMessage(
+      id: string,
+      { day, now, isVerified }: { day: string; now: string; isVerified: boolean },
+    ): Promise<boolean> {
       const result = await db
         .updateTable('public_links')
         .set((e) => ({
@@ -150,6 +153,7 @@ export function publicStore(executor: Executor) {
         }))
         .where('id', '=', id)
         .where('enabled', '=', 1)
+        .$if(!isVerified, (query) => query.where('require_email', '=', 0))
         .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', now)]))
         .where((e) =>
           e.or([

@@ -218,4 +218,28 @@ forEachDialect((_name, open) => {
     await world.clock.advance(61)
     assert.equal((await world.visit('GET', `/link/${token}`)).status, 200)
   })
+
+  test('a message without an open link is refused and counted before its body is read', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink()
+    const invalid = { message: 1 }
+    assert.equal((await world.visit('POST', `/chat/${token}`, invalid)).status, 422)
+    const wrong = () => world.visit('POST', `/chat/${'x'.repeat(43)}`, invalid)
+    for (let at = 0; at < 30; at += 1) assert.equal((await wrong()).json.error, 'link_not_found')
+    assert.equal((await wrong()).json.error, 'rate_limited')
+    world.flag.isOn = false
+    assert.equal((await world.visit('POST', `/chat/${token}`, invalid)).json.error, 'feature_disabled')
+  })
+
+  test('the addresses of an IPv6 network share the limits of one address', async () => {
+    await using world = await openPublicWorld(open)
+    const wrong = 'x'.repeat(43)
+    const from = (at: number) => ({ 'x-forwarded-for': `2001:db8::${at}` })
+    const say = (at: number) => world.visit('POST', `/chat/${wrong}`, { message: 'hi' }, from(at))
+    const look = (at: number) => world.visit('GET', `/link/${wrong}`, undefined, from(at))
+    for (let at = 0; at < 30; at += 1) assert.equal((await say(at)).status, 404)
+    assert.equal((await say(99)).json.error, 'rate_limited')
+    for (let at = 0; at < 60; at += 1) assert.equal((await look(at)).status, 404)
+    assert.equal((await look(99)).json.error, 'rate_limited')
+  })
 })

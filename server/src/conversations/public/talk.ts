@@ -38,8 +38,8 @@ export type AcceptedTurn = { turn: Turn; visitor: Visitor }
 
 export type Talk = {
   /**
-   * Accepts a turn; `visitor` is null for a new visitor. Throws `turn_in_progress`, `daily_cap_reached`,
-   * `link_not_found` when the link was closed meanwhile, and the faults of accepting a run.
+   * Accepts a turn; `visitor` is null for a new visitor. Throws `turn_in_progress`, `daily_cap_reached`, the faults of
+   * accepting a run, and for a link changed meanwhile `link_not_found` and `session_expired`.
    */
   accept(open: OpenLink, visitor: Visitor | null, body: PublicChatBody): Promise<AcceptedTurn>
   /** Waits for the reply. Throws the faults of `Wait`, without the agent's error messages. */
@@ -77,12 +77,14 @@ export function createTalk(deps: TalkDeps): Talk {
   }
 
   /** Counted in the turn's transaction, so that a refused message costs nothing. */
-  async function countMessage(tx: Tx, { link }: OpenLink): Promise<void> {
+  async function countMessage(tx: Tx, { link }: OpenLink, isVerified: boolean): Promise<void> {
     const now = clock.now()
     const store = publicStore(tx)
-    if (await store.countMessage(link.id, { day: dayOf(now), now: timestamp(now) })) return
+    if (await store.countMessage(link.id, { day: dayOf(now), now: timestamp(now), isVerified })) return
     const existing = await store.linkByToken(link.token_hash)
     if (!existing || !isOpen(existing, timestamp(now))) throw new Fault('link_not_found')
+    // The owner has required an address since the request found the link.
+    if (existing.require_email === 1 && !isVerified) throw new Fault('session_expired')
     throw new Fault('daily_cap_reached', 'No more messages are taken on this link today.', {
       retry_after_seconds: secondsLeftOfDay(now),
     })
@@ -94,8 +96,8 @@ export function createTalk(deps: TalkDeps): Talk {
       const agentContext = await dispatch.checkAgent(open.agent.id).catch(withPublicMessage)
       return dispatch
         .transaction(async (tx) => {
-          await countMessage(tx, open)
           const visitor = knownVisitor ?? visitors.newVisitor(open.link)
+          await countMessage(tx, open, visitor.tokenHash !== null)
           const session = await conversationOf(tx, open.agent.id, visitor)
           const turn = await acceptSerialTurn(tx, agentContext, session, {
             triggeredBy: 'public',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { test } from 'node:test'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { type Loose, openPublicWorld, type Run } from './test/world.ts'
@@ -121,6 +122,20 @@ test('disabling a link ends its open streams, waits and runs', async () => {
   assert.equal((await waited).json.response ?? null, null)
   const { status, error_code } = await world.runs.row(run.execution_id)
   assert.deepEqual([status, error_code], ['cancelled', 'access_ended'])
+})
+
+test('a link that is closed between the look-up and the reply ends the reply', async () => {
+  await using setup = await start()
+  const { world, link } = setup
+  const admitted = await world.publicChat.lookUp(link.token, '192.0.2.1')
+  await world.manage('PUT', `/${link.id}`, { enabled: false })
+  await world.relay()
+  const call = { token: link.token, open: admitted, signal: new AbortController().signal }
+  const pieces = world.publicChat.stream(call, async function* (signal) {
+    if (!signal.aborted) await once(signal, 'abort')
+    yield 'ended'
+  })
+  assert.deepEqual(await Array.fromAsync(pieces), ['ended'])
 })
 
 test('turns are deleted with their runs, and expired tokens', async () => {

@@ -1,7 +1,7 @@
 import { emailCode } from '@roost/contracts/identity/email-login'
 import {
   clearFromPlace,
-  networkOf,
+  type Place,
   type RateLimits,
   rateRules,
   useFromPlace,
@@ -45,12 +45,18 @@ export function createVerification(deps: VerificationDeps): Verification {
   const { db, limits, devices, codes, visitors, publicUrl } = deps
   const outgoing = createOutgoing(deps.log)
 
+  /** A known device has its own count. Others at its address do not use it up. */
+  const limitAddress = async ({ ip, device }: Place) => {
+    if (device === null) await limits.use(rateRules.emailCodeAddress, ip)
+  }
+
   return {
     async request(link, { email, ...origin }) {
       requireVerification(link)
       const { mail } = deps
       if (!mail) throw new Fault('not_configured', 'This platform sends no mail.')
       const place = devices.place(addressSubject(email), origin)
+      await limitAddress(place)
       await useFromPlace(limits, rateRules.publicCode, email, place)
       const target = { purpose: purposeOf(link), email, place }
       const code = await db.atomically((tx) => codes.mint(tx, target))
@@ -62,8 +68,7 @@ export function createVerification(deps: VerificationDeps): Verification {
     async confirm(link, { email, code, ...origin }) {
       requireVerification(link)
       const place = devices.place(addressSubject(email), origin)
-      // A known device has its own count. Others at its address do not use it up.
-      if (place.device === null) await limits.use(rateRules.emailCodeAddress, networkOf(place.ip))
+      await limitAddress(place)
       // Counted before the code is checked, so that concurrent guesses cannot exceed the limit.
       const subject = `${purposeOf(link)}:${email}`
       await useFromPlace(limits, rateRules.emailCodeAttempt, subject, place)

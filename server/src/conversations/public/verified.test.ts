@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../../agents/test/world.ts'
+import { isFault } from '../../kit/fault.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { openPublicWorld } from './test/world.ts'
 
@@ -124,6 +125,51 @@ forEachDialect((_name, open) => {
     const attempt = () => world.visit('POST', '/verify/confirm', { token, email: sam, code: '000' })
     for (let at = 0; at < 5; at += 1) assert.equal((await attempt()).json.error, 'invalid_code')
     assert.equal((await attempt()).json.error, 'too_many_attempts')
+  })
+
+  test('a message that was on its way when the owner required an address is refused and costs nothing', async () => {
+    await using world = await openPublicWorld(open)
+    const { id, token } = await world.newLink()
+    const { session_id } = (await world.turn(token, { message: 'one' })).json
+    const { publicChat } = world
+    const sent = { async_mode: true, files: [] }
+    const bodies = [
+      { ...sent, message: 'known', session_id },
+      { ...sent, message: 'new' },
+    ]
+    const found = await publicChat.openForMessage(token, '192.0.2.1')
+    await world.manage('PUT', `/${id}`, { require_email: true })
+    for (const body of bodies)
+      await assert.rejects(publicChat.accept(found, body), (error) => isFault(error, 'session_expired'))
+    assert.equal((await world.manage('GET', `/${id}`)).json.usage.total_messages, 1)
+    assert.equal(await world.waiting(), false, 'no run was queued')
+  })
+
+  test('a message of a verified visitor is accepted when the owner opens the link meanwhile', async () => {
+    await using world = await openPublicWorld(open)
+    const { id, token } = await world.newLink({ require_email: true })
+    const session_token = await world.confirm(token, sam)
+    const found = await world.publicChat.openForMessage(token, '192.0.2.1')
+    await world.manage('PUT', `/${id}`, { require_email: false })
+    const body = { message: 'hi', session_token, async_mode: true, files: [] }
+    const { visitor } = await world.publicChat.accept(found, body)
+    assert.equal(visitor.row.email, sam)
+  })
+
+  test('429 above sixty code requests in five minutes from one client, whatever the mail addresses', async () => {
+    await using world = await openPublicWorld(open)
+    const { token } = await world.newLink({ require_email: true })
+    const ask = (at: number, client = `2001:db8::${at}`) => {
+      const body = { token, email: `person${at}@example.org` }
+      return world.visit('POST', '/verify/request', body, { 'x-forwarded-for': client })
+    }
+    for (let at = 0; at < 30; at += 1) assert.equal((await ask(at)).status, 200)
+    // Look-ups have a limit per minute.
+    await world.clock.advance(61)
+    for (let at = 30; at < 60; at += 1) assert.equal((await ask(at)).status, 200)
+    assert.equal((await ask(60)).json.error, 'rate_limited')
+    assert.equal((await ask(61, '192.0.2.1')).status, 200)
+    await until(() => world.mail.sent.length === 61, 'the codes were sent')
   })
 
   test('a code for one link is invalid for another', async () => {

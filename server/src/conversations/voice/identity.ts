@@ -3,6 +3,7 @@ import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import type { KeyCaller, SessionCaller, SignedIn } from '../../identity/access/caller.ts'
 import { Fault } from '../../kit/fault.ts'
 import { holderOf } from '../../runs/dispatch/index.ts'
+import type { AccessRevocationPort } from '../chat/index.ts'
 import type { Principal, Principals, Roster } from '../workspace-chat/index.ts'
 
 export type VoiceIdentityDeps = {
@@ -13,6 +14,7 @@ export type VoiceIdentityDeps = {
   keys: { callerOf(keyId: string): Promise<KeyCaller | null> }
   principals: Pick<Principals, 'isOpen'>
   roster: Pick<Roster, 'has'>
+  accessRevocation: Pick<AccessRevocationPort, 'revocationEpoch'>
 }
 
 /** How the caller authenticated. Stored in the ticket, because another process may serve the socket. */
@@ -43,8 +45,8 @@ export const workspacePersonOf = (principal: Principal): CallPerson => ({
   identity: { via: 'workspace', principal },
 })
 
-/** A person who still has access to the agent. */
-export type Admitted = { caller: SignedIn; agent: Agent; ask(): Promise<void> }
+/** A person who still has access to the agent. `epoch`: the revocation epoch before that was checked. */
+export type Admitted = { caller: SignedIn; agent: Agent; epoch: number; ask(): Promise<void> }
 
 /** Re-authenticates callers by the identity in their ticket. */
 export function createVoiceIdentity({
@@ -54,6 +56,7 @@ export function createVoiceIdentity({
   keys,
   principals,
   roster,
+  accessRevocation,
 }: VoiceIdentityDeps) {
   async function callerOf(identity: TicketIdentity): Promise<SignedIn | null> {
     if (identity.via === 'workspace') {
@@ -78,10 +81,12 @@ export function createVoiceIdentity({
   return {
     /** Null when the caller has lost access. */
     async admit(identity: TicketIdentity, agentId: string): Promise<Admitted | null> {
+      const epoch = accessRevocation.revocationEpoch()
       const found = await find(identity, agentId)
       if (!found) return null
       return {
         ...found,
+        epoch,
         async ask() {
           if (!(await find(identity, agentId))) throw new Fault('agent_not_found')
         },

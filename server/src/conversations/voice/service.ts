@@ -109,7 +109,7 @@ export function createVoice(deps: VoiceDeps): Voice {
           ask: admitted.ask,
           end: () => live.end('access_lost'),
         },
-        accessRevocation.revocationEpoch(),
+        admitted.epoch,
       )
       void live.done.finally(leave)
       liveCalls.add(call.id, call.agent_id, live)

@@ -4,7 +4,7 @@ import type { Agent } from '../../agents/records/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { holderOfAddress, type Principal, type Principals } from './principal.ts'
+import { addressOf, type Principal, type Principals } from './principal.ts'
 import type { Roster } from './roster.ts'
 import { workspaceSessionStore } from './session-store.ts'
 import { workspaceStore } from './store.ts'
@@ -14,15 +14,13 @@ export type ClientsDeps = {
   clock: Pick<Clock, 'now'>
   agentAccess: Pick<AgentAccess, 'resolveAgent'>
   roster: Pick<Roster, 'find'>
-  principals: Pick<Principals, 'closeAllOf'>
-  /** Called when an address loses access, so that its open replies end. */
-  recheck(agent: { id: string; name: string }): void
+  principals: Pick<Principals, 'closeAllOf' | 'recheck'>
 }
 
 export type Clients = ReturnType<typeof createClients>
 
 /** The people who use an agent in the Workspace, for its owner. */
-export function createClients({ db, clock, agentAccess, roster, principals, recheck }: ClientsDeps) {
+export function createClients({ db, clock, agentAccess, roster, principals }: ClientsDeps) {
   const sessions = workspaceSessionStore(db)
 
   /** The agent, if the principal may manage it. Throws `agent_not_found`, `owner_required`. */
@@ -41,18 +39,19 @@ export function createClients({ db, clock, agentAccess, roster, principals, rech
       sessions.blockedOf(agent.id),
       workspaceStore(db).usageOf(agent.id),
     ])
-    const known = [...usage.keys()].flatMap((holder) =>
-      holder.startsWith('email:') ? [holder.slice('email:'.length)] : [],
-    )
+    const usageOf = Map.groupBy(usage, ([holder]) => addressOf(holder))
+    const known = [...usageOf.keys()].filter((email) => email !== null)
     const emails = [...new Set([...agent.shares.map(({ email }) => email), ...blocked, ...known])]
     const lastUses = await sessions.lastUses(emails)
     return emails.toSorted().map((email) => {
-      const addressUsage = usage.get(holderOfAddress(email))
-      const times = [lastUses.get(email), addressUsage?.last].filter((at) => typeof at === 'string')
+      const uses = (usageOf.get(email) ?? []).map(([, use]) => use)
+      const times = [lastUses.get(email), ...uses.map(({ last }) => last)].filter(
+        (at) => typeof at === 'string',
+      )
       return {
         email,
         last_active_at: times.toSorted().at(-1) ?? null,
-        message_count: addressUsage?.messages ?? 0,
+        message_count: uses.reduce((sum, { messages }) => sum + messages, 0),
         blocked: blocked.has(email),
       }
     })
@@ -75,8 +74,7 @@ export function createClients({ db, clock, agentAccess, roster, principals, rech
     async logOut(principal: Principal, name: string, email: string): Promise<Client> {
       const agent = await managedAgent(principal, name)
       const client = await clientOf(agent, email)
-      await principals.closeAllOf(client.email)
-      recheck({ id: agent.id, name: agent.name })
+      await db.atomically((tx) => principals.closeAllOf(tx, client.email))
       return client
     },
 
@@ -84,13 +82,15 @@ export function createClients({ db, clock, agentAccess, roster, principals, rech
       const agent = await managedAgent(principal, name)
       requireAdmin(principal)
       const client = await clientOf(agent, email)
-      await sessions.block({
-        agent_id: agent.id,
-        email: client.email,
-        blocked_by: principal.caller.user.id,
-        blocked_at: timestamp(clock.now()),
+      await db.atomically(async (tx) => {
+        await workspaceSessionStore(tx).block({
+          agent_id: agent.id,
+          email: client.email,
+          blocked_by: principal.caller.user.id,
+          blocked_at: timestamp(clock.now()),
+        })
+        await principals.recheck(tx, client.email)
       })
-      recheck({ id: agent.id, name: agent.name })
       return { ...client, blocked: true }
     },
 

@@ -7,7 +7,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Db, Executor, Tx } from '../../ports/database/port.ts'
 import type { Executions } from '../../runs/executions/index.ts'
 import { blankSession, chatStore, pictureAnswer, requireNoTurn, type SessionRow } from '../chat/index.ts'
-import type { Principal } from './principal.ts'
+import { accountIdOf, type Principal } from './principal.ts'
 import type { Roster } from './roster.ts'
 import { workspaceStore } from './store.ts'
 import { conversationView, isMain, mainKey, messageView, outcomeOf, snippetOf } from './views.ts'
@@ -58,8 +58,8 @@ export function createConversations(deps: ConversationsDeps) {
       (await insertConversation(tx, principal, agentId, { title: null, main: true })) ??
       (await txStore.current(key))
     if (!row) throw new Error('Main came and went.')
-    const userId = principal.caller.user.id
-    if (row.user_id !== userId && userId !== principal.holder) await txStore.setUser(row.id, userId)
+    const userId = accountIdOf(principal)
+    if (userId !== null && row.user_id !== userId) await txStore.setUser(row.id, userId)
     return row
   }
 

@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { ExecutionRow, Executions, RunHooks } from '../../runs/executions/index.ts'
 import { chatStore, emptyFigures, readyEvent, type SessionRow } from '../chat/index.ts'
 import type { Conversations } from './conversations.ts'
-import { clientOf } from './principal.ts'
+import { addressCaller, holderOfAddress } from './principal.ts'
 import type { Roster } from './roster.ts'
 import { type DeliveryRow, workspaceStore } from './store.ts'
 
@@ -65,8 +65,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     }
     const email = to.email.toLowerCase()
     const account = await users.holderOf(tx, email)
-    const accountId = account?.email === email ? account.id : null
-    return conversations.ensureMain(tx, clientOf(email, accountId, null, ''), agentId)
+    const caller = addressCaller(email, account?.email === email ? account : null, '')
+    return conversations.ensureMain(tx, { holder: holderOfAddress(email), caller }, agentId)
   }
 
   async function finish(tx: Tx, row: DeliveryRow, delivered: Delivered): Promise<Delivered> {

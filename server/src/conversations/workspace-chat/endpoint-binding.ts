@@ -1,15 +1,22 @@
 import type { Endpoint } from '@roost/contracts/kit/endpoint'
 import type { z } from 'zod'
 import type { Agent } from '../../agents/records/index.ts'
-import { type Actor, type Call, type Handled, type Route, route } from '../../http/route.ts'
-import type { Principal } from './principal.ts'
+import {
+  type Actor,
+  type Call,
+  type Handled,
+  type Route,
+  route,
+  type UnreadRequest,
+} from '../../http/route.ts'
+import { accountIdOf, type Principal } from './principal.ts'
 import type { WorkspaceChat } from './service.ts'
 
 type AnyEndpoint = Endpoint<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
 
 /** An address without an account has no id for the audit log. */
-function actorOf({ email, holder, caller }: Principal): Actor {
-  return { id: caller.user.id === holder ? null : caller.user.id, email }
+function actorOf(principal: Principal): Actor {
+  return { id: accountIdOf(principal), email: principal.email }
 }
 
 export type WorkspaceCall<E> = Call<E> & { principal: Principal }
@@ -29,21 +36,36 @@ export function createBinding({ principals, roster }: Pick<WorkspaceChat, 'princ
     return principal
   }
 
+  /** Refuses a body of somebody without a session before it is read. Other requests are checked once, by the handler. */
+  const admitting = ({ body }: { body?: unknown }) =>
+    body === undefined
+      ? {}
+      : { admit: ({ caller, authorization }: UnreadRequest) => principals.of(caller, authorization) }
+
   return {
     person: <E extends AnyEndpoint | Endpoint<never, never, never, never>>(
       endpoint: E,
       handle: (call: WorkspaceCall<E>) => Promise<Handled<E>>,
-    ): Route => route(endpoint, async (call) => handle({ ...call, principal: await principalOf(call) })),
+    ): Route =>
+      route(
+        endpoint,
+        async (call) => handle({ ...call, principal: await principalOf(call) }),
+        admitting(endpoint),
+      ),
 
     withAgent: <E extends AnyEndpoint | Endpoint<never, never, never, never>>(
       endpoint: E,
       handle: (call: WorkspaceAgentCall<E>) => Promise<Handled<E>>,
     ): Route =>
-      route(endpoint, async (call) => {
-        const principal = await principalOf(call)
-        // Every such path has this parameter.
-        const { name } = call.params as { name: string }
-        return handle({ ...call, principal, agent: await roster.find(principal, name) })
-      }),
+      route(
+        endpoint,
+        async (call) => {
+          const principal = await principalOf(call)
+          // Every such path has this parameter.
+          const { name } = call.params as { name: string }
+          return handle({ ...call, principal, agent: await roster.find(principal, name) })
+        },
+        admitting(endpoint),
+      ),
   }
 }

@@ -21,7 +21,8 @@ export function createReplies({ accessRevocation, principals, roster }: RepliesD
       if ((await roster.has(principal, agent.id)) && (await principals.isOpen(principal))) return
       throw refusal()
     }
-    return { caller: principal.caller, agent, signal, ask, refusal }
+    const { caller, epoch } = principal
+    return { caller, agent, signal, epoch, ask, refusal }
   }
 
   return {

@@ -1,6 +1,7 @@
 import * as endpoints from '@roost/contracts/conversations/workspace'
 import * as conversationEndpoints from '@roost/contracts/conversations/workspace-conversations'
 import { answer, originOf, type Route, route, signedInRoute } from '../../http/route.ts'
+import { accountPrincipal, principalOf } from '../../identity/access/index.ts'
 import { conversationRoutes } from './conversation-routes.ts'
 import { createBinding } from './endpoint-binding.ts'
 import { accountIdOf } from './principal.ts'
@@ -29,7 +30,7 @@ export function workspaceChatRoutes(workspace: WorkspaceChat): Route[] {
       call.request.note({ email: call.body.email })
       const { reply, account, deviceMark } = await signIn.verify({ ...call.body, ...originOf(call.request) })
       if (account) call.request.note({ username: account.username })
-      call.request.actedBy({ id: accountIdOf(account, reply.email), email: reply.email })
+      call.request.actedBy({ id: account?.id ?? null, email: reply.email })
       return answer(reply, { headers: { 'set-cookie': deviceMark } })
     }),
     signedInRoute(endpoints.exchangeWorkspaceSession, async (call) => {
@@ -75,9 +76,10 @@ export function workspaceChatRoutes(workspace: WorkspaceChat): Route[] {
     }),
     person(endpoints.answerAsk, async ({ principal, params, body }) => {
       const ids = (await roster.agentsOf(principal)).map(({ id }) => id)
-      const { user } = principal.caller
-      // Without an account there is only the address.
-      const responder = { id: user.id === principal.holder ? null : user.id, email: principal.email ?? '' }
+      const id = accountIdOf(principal)
+      // The answer starts a run. If that does not work for the account, it works for the address.
+      const isForAccount = id !== null && principalOf(principal.caller) === accountPrincipal(id)
+      const responder = { id: isForAccount ? id : null, email: principal.email ?? '' }
       return asks.answer(responder, ids, params.id, body)
     }),
 

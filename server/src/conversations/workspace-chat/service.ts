@@ -53,7 +53,7 @@ export type WorkspaceChatDeps = PrincipalsDeps &
     log: Log
     agentRecords: Pick<AgentRecords, 'all' | 'byName' | 'byId'>
     executions: Pick<Executions, 'find' | 'inFlight' | 'watch' | 'terminate'>
-    accessRevocation: AccessRevocationPort & Pick<ClientsDeps, 'recheck'>
+    accessRevocation: AccessRevocationPort
     asks: AsksPort
     rateReport: RateReport
   }
@@ -103,7 +103,7 @@ export function createWorkspaceChat(deps: WorkspaceChatDeps): WorkspaceChat {
     replies,
     talk: createTalk({ ...deps, turns, replies }),
     documents: createDocuments(deps),
-    clients: createClients({ ...deps, roster, principals, recheck: accessRevocation.recheck }),
+    clients: createClients({ ...deps, roster, principals }),
     asks,
     rateReport,
     executions,

@@ -1,7 +1,6 @@
 import { workspaceSession } from '@roost/contracts/conversations/workspace'
 import {
   clearFromPlace,
-  networkOf,
   type Place,
   type RateLimits,
   rateRules,
@@ -10,7 +9,7 @@ import {
 import type { SignedIn } from '../../identity/access/caller.ts'
 import { addressSubject, type Devices, type Origin } from '../../identity/devices/index.ts'
 import { codeMail, createOutgoing, type EmailCodes } from '../../identity/email-login/index.ts'
-import type { Account, Users } from '../../identity/users/index.ts'
+import type { Account } from '../../identity/users/index.ts'
 import { Fault, isFault } from '../../kit/fault.ts'
 import type { Db } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
@@ -24,7 +23,6 @@ export type SignInDeps = {
   limits: Pick<RateLimits, 'use' | 'clear'>
   codes: Pick<EmailCodes, 'mint' | 'redeem'>
   devices: Devices
-  users: Pick<Users, 'holderOf'>
   /** Null when the platform sends no mail; then email sign-in is disabled. */
   mail: Pick<Mailer, 'send'> | null
   /** Whether this installation may exchange an address for a session. */
@@ -57,7 +55,7 @@ export type SignIn = {
 const purpose = 'workspace'
 
 export function createSignIn(deps: SignInDeps): SignIn {
-  const { db, limits, devices, codes, users, mail, principals, roster, baseUrl } = deps
+  const { db, limits, devices, codes, mail, principals, roster, baseUrl } = deps
   const outgoing = createOutgoing(deps.log)
 
   const requireMail = () => {
@@ -67,8 +65,8 @@ export function createSignIn(deps: SignInDeps): SignIn {
 
   /** Admitted when an agent is shared with the address and its account, if any, is not suspended. */
   async function admissionOf(email: string): Promise<{ isAdmitted: boolean; account: Account | null }> {
-    const account = await users.holderOf(db, email)
-    if (account?.suspended_at) return { isAdmitted: false, account }
+    const { account, isSuspended } = await principals.ownerOf(email)
+    if (isSuspended) return { isAdmitted: false, account }
     return { isAdmitted: (await roster.agentsOf({ email, owns: null })).length > 0, account }
   }
 
@@ -89,14 +87,14 @@ export function createSignIn(deps: SignInDeps): SignIn {
     async requestCode({ email, ...origin }) {
       const to = requireMail()
       const place = devices.place(addressSubject(email), origin)
-      if (place.device === null) await limits.use(rateRules.workspaceCodeClient, networkOf(place.ip))
+      if (place.device === null) await limits.use(rateRules.workspaceCodeClient, place.ip)
       outgoing.start(() => sendCode(to, email, place))
     },
     async verify({ email, code, ...origin }) {
       requireMail()
       const place = devices.place(addressSubject(email), origin)
       // A known device has its own count. Others at its address do not use it up.
-      if (place.device === null) await limits.use(rateRules.emailCodeAddress, networkOf(place.ip))
+      if (place.device === null) await limits.use(rateRules.emailCodeAddress, place.ip)
       // Counted before the code is checked, so that concurrent guesses cannot exceed the limit.
       const subject = `${purpose}:${email}`
       await useFromPlace(limits, rateRules.emailCodeAttempt, subject, place)

@@ -30,6 +30,21 @@ forEachDialect((_name, open) => {
     assert.deepEqual([after.status, after.json.error], [401, 'session_expired'])
   })
 
+  test('an unknown Workspace session is refused before the body is read, and the body of a code is small', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    const send = (as: string) => world.request(as, 'POST', '/agents/scout/chat', { message: 1 })
+    assert.equal((await send(token)).json.error, 'validation_error')
+    assert.equal((await send('x'.repeat(43))).json.error, 'session_expired')
+    const star = await world.request('x'.repeat(43), 'PUT', '/chat-state/s1/star', { starred: 1 })
+    assert.equal(star.json.error, 'session_expired')
+    const body = { email: sam, code: '000000', more: 'x'.repeat(20_000) }
+    for (const path of ['/auth/request', '/auth/verify']) {
+      assert.equal((await world.request('', 'POST', path, body)).json.error, 'body_too_large', path)
+    }
+  })
+
   test('the history shows pictures to the person of the conversation only', async () => {
     await using world = await openWorkspaceWorld(open)
     for (const email of [sam, 'kim@example.org']) await world.share(email)

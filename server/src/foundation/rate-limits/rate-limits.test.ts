@@ -53,6 +53,17 @@ test('check counts nothing and refuses when no use is left', async () => {
   await limits.check(rule, 'wren')
 })
 
+test('a limit per client counts an IPv6 network as one client', async () => {
+  const { limits } = open()
+  const perClient: RateRule = { ...rule, perClient: true }
+  for (let i = 1; i <= 3; i++) await limits.use(perClient, `2001:db8:0:1::${i}`)
+  for (const act of [limits.use, limits.check])
+    assert.equal((await refusalOf(() => act(perClient, '2001:db8:0:1::4')))?.code, 'rate_limited')
+  await limits.use(perClient, '2001:db8:0:2::1')
+  await limits.clear(perClient, '2001:db8:0:1::5')
+  await limits.use(perClient, '2001:db8:0:1::6')
+})
+
 test('three of twenty concurrent uses are allowed', async () => {
   const { limits } = open()
   const refusals = await Promise.all(

@@ -13,6 +13,8 @@ export type RateRule = {
   whenDown: 'open' | 'process'
   /** Error code of a refusal; default `rate_limited`. */
   refusal?: ErrorCode
+  /** The subject is a client address, which is counted by its network. */
+  perClient?: true
 }
 
 /** Limits attempts on one subject, from one place and from all places of a kind together. */
@@ -25,16 +27,16 @@ const hour = 3600
 export const rateRules = {
   // account and place; a client address, whatever the account
   password: fromPlaces('password', [5, 100], 15 * minute, 'too_many_attempts'),
-  passwordAddress: rule('password-address', 30, 5 * minute, 'process', 'too_many_attempts'),
+  passwordAddress: perClient('password-address', 30, 5 * minute, 'process', 'too_many_attempts'),
   // e-mail address and place; a client address, whatever the e-mail address
   emailCodeRequest: fromPlaces('email-code-request', [3, 15], 10 * minute),
   emailCodeAttempt: fromPlaces('email-code-attempt', [5, 25], 10 * minute, 'too_many_attempts'),
-  emailCodeAddress: rule('email-code-address', 60, 5 * minute, 'process'),
+  emailCodeAddress: perClient('email-code-address', 60, 5 * minute, 'process'),
   // account and place; the limit per challenge is not enough, because a password holder can request many challenges
   secondFactor: fromPlaces('second-factor', [10, 30], 15 * minute, 'too_many_attempts'),
   // client address
-  accessRequest: rule('access-request', 20, hour, 'process'),
-  setup: rule('setup', 30, 10 * minute, 'process'),
+  accessRequest: perClient('access-request', 20, hour, 'process'),
+  setup: perClient('setup', 30, 10 * minute, 'process'),
   // person
   keyCreation: rule('key-creation', 300, hour, 'open'),
   conversationShare: rule('conversation-share', 30, hour, 'process'),
@@ -55,15 +57,16 @@ export const rateRules = {
   bind: rule('bind', 30, minute, 'open'),
   keyVerify: rule('key-verify', 30, minute, 'open'),
   voipCall: rule('voip-call', 5, minute, 'open'),
-  // client address, link, client address, client address
-  publicChatAddress: rule('public-chat-address', 30, minute, 'open'),
+  // client address; link; client address, three times
+  publicChatAddress: perClient('public-chat-address', 30, minute, 'open'),
   publicChatLink: rule('public-chat-link', 60, minute, 'open'),
-  publicLookup: rule('public-lookup', 60, minute, 'open'),
-  paidChat: rule('paid-chat', 30, minute, 'open'),
-  // link and client address; decides whether a request counts as another view
+  publicLookup: perClient('public-lookup', 60, minute, 'open'),
+  paidInfo: perClient('paid-info', 30, minute, 'open'),
+  paidChat: perClient('paid-chat', 30, minute, 'open'),
+  // link and network of the client address; decides whether a request counts as another view
   canvasView: rule('canvas-view', 1, minute, 'open'),
   // client address; e-mail address and place, twice
-  workspaceCodeClient: rule('workspace-code-client', 30, minute, 'process'),
+  workspaceCodeClient: perClient('workspace-code-client', 30, minute, 'process'),
   workspaceCode: fromPlaces('workspace-code', [5, 25], 5 * minute),
   publicCode: fromPlaces('public-code', [3, 15], 10 * minute),
   // person and agent
@@ -89,6 +92,11 @@ function fromPlaces(
     each: rule(name, each, windowSeconds, 'process', refusal),
     all: rule(`${name}-all`, all, windowSeconds, 'process', refusal),
   }
+}
+
+/** A limit for each client address, whatever else the request names. */
+function perClient(...args: Parameters<typeof rule>): RateRule {
+  return { ...rule(...args), perClient: true }
 }
 
 function rule(

@@ -1,6 +1,7 @@
 import type { Clock } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { type Ephemeral, EphemeralDown } from '../../ports/ephemeral/port.ts'
+import { networkOf } from './network.ts'
 import type { RateRule } from './rules.ts'
 
 export type RateLimits = {
@@ -66,7 +67,7 @@ export function createRateLimits(deps: {
 }
 
 function keyOf(rule: RateRule, subject: string): string {
-  return `rate:${rule.name}:${subject}`
+  return `rate:${rule.name}:${rule.perClient ? networkOf(subject) : subject}`
 }
 
 function refusal(rule: RateRule, seconds: number): Fault {

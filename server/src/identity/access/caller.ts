@@ -8,7 +8,13 @@ export type Anonymous = { kind: 'anonymous' }
 export type SessionCaller = {
   kind: 'session'
   user: CallerUser
-  session: { jti: string; mode: 'admin' | 'email'; expires_at: string }
+  session: {
+    jti: string
+    mode: 'admin' | 'email'
+    expires_at: string
+    /** Of a Workspace session: on whose behalf its runs work. Absent: for the user. */
+    principal?: string
+  }
 }
 
 export type KeyCaller = {

@@ -3,6 +3,7 @@ import type { Caller } from './caller.ts'
 
 /** A change of a user, key, agent or session. Caches drop the callers that it affects. */
 export type IdentityChange =
+  /** The id of an account, or `email:<address>` for a person of the Workspace without one. */
   | { user_id: string }
   | { key_id: string }
   | { agent_id: string }

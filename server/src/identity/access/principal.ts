@@ -19,7 +19,7 @@ export function agentPrincipal(agentId: string, origin: string | null): string {
 
 /** The principal of what this caller starts. */
 export function principalOf({ user, ...caller }: SignedIn): string {
-  if (caller.kind === 'session') return accountPrincipal(user.id)
+  if (caller.kind === 'session') return caller.session.principal ?? accountPrincipal(user.id)
   const { id, scope, agent_id, principal = null } = caller.key
   if (scope === 'agent') return agentPrincipal(agent_id ?? id, principal)
   return scope === 'connector' ? `key:${id}` : accountPrincipal(user.id)

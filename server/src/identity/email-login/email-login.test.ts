@@ -158,6 +158,9 @@ forEachDialect((_name, open) => {
     assert.deepEqual([entry?.source, entry?.default_role, entry?.added_by], ['access_request', 'user', null])
     for (let i = 0; i < 18; i++) await ask('bob@example.com')
     assert.equal(await faultOf(ask('bob@example.com')), 'rate_limited')
+    const askFrom = (client: string) => it.emailLogin.requestAccess({ email: 'bob@example.com', ip: client })
+    for (let i = 0; i < 20; i++) await askFrom(`2001:db8::${i}`)
+    assert.equal(await faultOf(askFrom('2001:db8::99')), 'rate_limited', 'the same network')
   })
 
   test('an access request for an address that an admin registered does not open that account', async () => {

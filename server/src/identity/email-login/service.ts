@@ -1,6 +1,5 @@
 import {
   clearFromPlace,
-  networkOf,
   type Place,
   type RateLimits,
   rateRules,
@@ -70,7 +69,7 @@ export function createEmailLogin(deps: EmailLoginDeps): EmailLogin {
 
   /** A known device has its own count. Others at its address do not use it up. */
   const limitAddress = async ({ ip, device }: Place) => {
-    if (device === null) await limits.use(rateRules.emailCodeAddress, networkOf(ip))
+    if (device === null) await limits.use(rateRules.emailCodeAddress, ip)
   }
 
   /** An address above its limit gets no mail, without an error. */

@@ -32,6 +32,8 @@ test('setup: 429 above 30 calls in ten minutes from one address', async () => {
   for (let i = 0; i < 30; i++) await faultOf(it.sessions.setUp({ password: 'short' }, ip))
   assert.equal(await faultOf(it.sessions.setUp({ password }, ip)), 'rate_limited')
   assert.equal(await faultOf(it.sessions.setUp({ password: 'short' }, '192.0.2.2')), 'weak_password')
+  for (let i = 0; i < 30; i++) await faultOf(it.sessions.setUp({ password: 'short' }, `2001:db8::${i}`))
+  assert.equal(await faultOf(it.sessions.setUp({ password }, '2001:db8::99')), 'rate_limited')
   it.clock.set('2030-01-01T00:10:00.000Z')
   assert.equal(await faultOf(it.sessions.setUp({ password }, ip)), 'none')
 })

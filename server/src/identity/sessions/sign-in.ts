@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import {
   clearFromPlace,
-  networkOf,
   type RateLimits,
   rateRules,
   useFromPlace,
@@ -55,17 +54,16 @@ export function createSignIn(deps: SignInDeps) {
       found ? found.account.id : hash('sha256', username.trim().toLowerCase(), 'base64url'),
     )
     const place = devices.place(subject, origin)
-    const network = networkOf(origin.ip)
     const proven = await inTurn(async () => {
       // A known device has its own count. Others at its address do not use it up.
-      if (place.device === null) await limits.check(rateRules.passwordAddress, network)
+      if (place.device === null) await limits.check(rateRules.passwordAddress, origin.ip)
       // Counted before the password is checked, so that concurrent guesses cannot exceed the limit.
       await useFromPlace(limits, rateRules.password, subject, place)
-      if (place.device === null) await limits.use(rateRules.passwordAddress, network)
+      if (place.device === null) await limits.use(rateRules.passwordAddress, origin.ip)
       const matches = await passwords.matches(password, found?.passwordHash ?? null)
       if (matches) {
         await clearFromPlace(limits, rateRules.password, subject, place)
-        await limits.clear(rateRules.passwordAddress, network)
+        await limits.clear(rateRules.passwordAddress, origin.ip)
       }
       return matches
     })

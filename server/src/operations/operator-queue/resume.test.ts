@@ -34,6 +34,26 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`/api/operator-queue/${id}`)).status, 'acknowledged')
   })
 
+  test('the run works for the person who answered, with or without an account', async () => {
+    await using world = await openQueueWorld(open)
+    await world.switchResume(true)
+    const email = 'sam@example.org'
+    const answer = { response: 'green', acknowledge_divergence: false }
+    for (const [request_id, id] of [
+      ['q1', null],
+      ['q2', world.owner.id],
+    ] as const) {
+      const item = (await world.ask({ ...question, request_id, to_email: email })).json
+      await world.queue.addressed.answer({ id, email }, [world.agentId], item.id, answer)
+    }
+    await world.queue.settled()
+    const runs = await world.executions()
+    assert.deepEqual(
+      runs.map(({ principal }) => principal).toSorted(),
+      [`email:${email}`, `user:${world.owner.id}`].toSorted(),
+    )
+  })
+
   test('without operator-resume no run starts and the agent reads the answer', async () => {
     await using world = await openQueueWorld(open)
     const { id } = (await world.ask(question)).json

@@ -55,10 +55,7 @@ export function createResume(deps: ResumeDeps): Resume {
         triggeredBy: 'operator_response',
         message: resumeMessage(row),
         source: {
-          principal:
-            row.responded_by_id === null
-              ? agentPrincipal(agentId, null)
-              : accountPrincipal(row.responded_by_id),
+          principal: principalOf(row) ?? agentPrincipal(agentId, null),
           userId: row.responded_by_id,
           userEmail: row.responded_by_email,
           agent: null,
@@ -104,4 +101,10 @@ export function createResume(deps: ResumeDeps): Resume {
       if (row?.resume === 'due') await attempt(row)
     },
   }
+}
+
+/** The person who answered; one without an account has the rights of the share. */
+function principalOf({ responded_by_id, responded_by_email }: ItemRow): string | null {
+  if (responded_by_id !== null) return accountPrincipal(responded_by_id)
+  return responded_by_email ? `email:${responded_by_email}` : null
 }

@@ -14,6 +14,7 @@ type ReadTables = {
     completed_at: string | null
     context_used: number | null
     context_max: number | null
+    kind: 'chat' | 'task'
     triggered_by: Trigger
     source_user_id: string | null
     source_agent_id: string | null
@@ -49,7 +50,7 @@ export function agentViewStore(executor: Executor) {
       if (ids.length === 0) return []
       return db
         .selectFrom('executions')
-        .select(['id', 'triggered_by', 'source_user_id', 'source_mcp_key_id'])
+        .select(['id', 'kind', 'triggered_by', 'source_user_id', 'source_mcp_key_id'])
         .where('id', 'in', [...ids])
         .execute()
     },

@@ -219,29 +219,30 @@ const chat = {
   source: sourceOf(ann, null),
 }
 
-test('others see a private conversation without message, response and log', async () => {
-  const { get, finished } = await start()
-  const id = await finished({ ...chat, message: 'a secret question' })
-  for (const who of ['bob', 'ops', 'agent']) {
-    const [list, details, log, stream] = await Promise.all([
-      get(who, ''),
-      get(who, `/${id}`),
-      who === 'agent' ? get(who, `/${id}/log`) : get(who, `/${id}/log`),
-      get(who, `/${id}/stream`),
-    ])
-    assert.equal(list.json[0].redacted, true, who)
-    assert.equal(details.json.redacted, true)
-    assert.deepEqual(log.json.log, [])
-    const all = [list, details, log, stream].map(({ text }) => text).join()
-    assert.doesNotMatch(all, /secret question|the answer|"hi"|Bash/, who)
-    assert.match(stream.text, /"stream_end","status":"success".*"redacted":true/)
-  }
-  for (const who of ['ann', 'admin']) {
-    const details = await get(who, `/${id}`)
-    assert.equal(details.json.message, 'a secret question')
-    assert.equal(details.json.redacted, undefined)
-  }
-})
+for (const triggeredBy of ['chat', 'mcp'] as const)
+  test(`others see a private conversation without message, response and log: ${triggeredBy}`, async () => {
+    const { get, finished } = await start()
+    const id = await finished({ ...chat, triggeredBy, message: 'a secret question' })
+    for (const who of ['bob', 'ops', 'agent']) {
+      const [list, details, log, stream] = await Promise.all([
+        get(who, ''),
+        get(who, `/${id}`),
+        get(who, `/${id}/log`),
+        get(who, `/${id}/stream`),
+      ])
+      assert.equal(list.json[0].redacted, true, who)
+      assert.equal(details.json.redacted, true)
+      assert.deepEqual(log.json.log, [])
+      const all = [list, details, log, stream].map(({ text }) => text).join()
+      assert.doesNotMatch(all, /secret question|the answer|"hi"|Bash/, who)
+      assert.match(stream.text, /"stream_end","status":"success".*"redacted":true/)
+    }
+    for (const who of ['ann', 'admin']) {
+      const details = await get(who, `/${id}`)
+      assert.equal(details.json.message, 'a secret question')
+      assert.equal(details.json.redacted, undefined)
+    }
+  })
 
 test('a stream has line numbers as ids and an end; Last-Event-ID and after resume it', async () => {
   const { get, finished } = await start()

@@ -15,6 +15,7 @@ const key = (
   key: { id: over.id ?? 'k1', name: 'key', scope, agent_id: scope === 'agent' ? 'a1' : null },
 })
 const row = (over: object = {}) => ({
+  kind: 'chat' as const,
   triggered_by: 'chat' as const,
   source_user_id: 'u1',
   source_mcp_key_id: null,
@@ -22,8 +23,9 @@ const row = (over: object = {}) => ({
 })
 
 test('conversations of one person are private, everything else is not', () => {
-  const found = triggers.filter((triggered_by) => isPrivate({ triggered_by }))
-  assert.deepEqual(found, ['chat', 'session', 'workspace', 'voice'])
+  const found = (kind: 'chat' | 'task') => triggers.filter((each) => isPrivate({ kind, triggered_by: each }))
+  assert.deepEqual(found('task'), ['chat', 'session', 'workspace', 'voice'])
+  assert.deepEqual(found('chat'), ['chat', 'session', 'workspace', 'mcp', 'voice'])
 })
 
 test('its person and admins may read a private run', () => {

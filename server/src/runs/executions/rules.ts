@@ -15,15 +15,20 @@ import { isCallOnly, type Relation, type SignedIn } from '../../identity/access/
 import { Fault } from '../../kit/fault.ts'
 import type { ExecutionsTable } from './tables.ts'
 
-/** Triggers of runs that belong to a conversation of one person. */
-export const privateTriggers: readonly Trigger[] = ['chat', 'session', 'workspace', 'voice']
+/** Triggers of runs that belong to a conversation of one person; `chatOnly`: as a chat, not as a task. */
+export const privateTriggers = {
+  always: ['chat', 'session', 'workspace', 'voice'],
+  chatOnly: ['mcp'],
+} as const satisfies Record<string, readonly Trigger[]>
 
 export function isFinal(status: ExecutionStatus): boolean {
   return (finalStatuses as readonly ExecutionStatus[]).includes(status)
 }
 
-export function isPrivate(row: Pick<ExecutionsTable, 'triggered_by'>): boolean {
-  return privateTriggers.includes(row.triggered_by)
+export function isPrivate({ kind, triggered_by }: Pick<ExecutionsTable, 'kind' | 'triggered_by'>): boolean {
+  const { always, chatOnly } = privateTriggers
+  const found: readonly Trigger[] = kind === 'chat' ? [...always, ...chatOnly] : always
+  return found.includes(triggered_by)
 }
 
 /** User and system keys act for their person; keys of other scopes have fewer rights. */
@@ -71,7 +76,7 @@ export function messageReader(caller: SignedIn): MessageReader {
  */
 export function mayRead(
   caller: SignedIn,
-  row: Pick<ExecutionsTable, 'triggered_by' | 'source_user_id' | 'source_mcp_key_id'>,
+  row: Pick<ExecutionsTable, 'kind' | 'triggered_by' | 'source_user_id' | 'source_mcp_key_id'>,
 ): boolean {
   if (!isPrivate(row)) return true
   const { readsAll, userId, keyId } = messageReader(caller)

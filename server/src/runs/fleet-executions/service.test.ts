@@ -59,6 +59,17 @@ forEachDialect((_, open: OpenTestDb) => {
     }
   })
 
+  test('a search finds the tasks that others sent through MCP, not their chats', async () => {
+    const sent = { triggered_by: 'mcp' as const, source_user_id: 'ann', source_mcp_key_id: 'k-user' }
+    const rows = (['chat', 'task'] as const).map((kind) => ({ ...sent, kind, message: `plum by ${kind}` }))
+    const { list } = await start(rows)
+    const found = async (who: string) => (await list(who, 'hours=0&search=plum')).messages.toSorted()
+    for (const who of ['owner', 'key of the owner', 'admin'])
+      assert.deepEqual(await found(who), ['plum by chat', 'plum by task'], who)
+    for (const who of ['shared', 'ops', 'agent itself'])
+      assert.deepEqual(await found(who), ['plum by task'], who)
+  })
+
   test('a search takes wildcards literally, finds ids, and each page has the total', async () => {
     const rows = ['100% sure', '100 percent', 'a_b', 'aXb', 'back\\slash', "it's"].map((message, index) => ({
       message,

@@ -305,8 +305,10 @@ function isFound(columns: Columns, { text, reader }: { text: string; reader: Mes
 /** `mayRead` of `executions` as an SQL condition. */
 function isReadable(columns: Columns, { readsAll, userId, keyId }: MessageReader) {
   if (readsAll) return columns.and([])
+  const { always, chatOnly } = privateTriggers
+  const isOthers = columns('triggered_by', 'in', chatOnly).and('kind', '=', 'chat')
   return columns.or([
-    columns('triggered_by', 'not in', privateTriggers),
+    columns('triggered_by', 'not in', always).and(columns.not(isOthers)),
     ...(userId === null ? [] : [columns('source_user_id', '=', userId)]),
     ...(keyId === null ? [] : [columns('source_mcp_key_id', '=', keyId)]),
   ])

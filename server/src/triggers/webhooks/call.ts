@@ -62,7 +62,7 @@ export type Triggered = {
 export function createCallWebhook(deps: CallDeps) {
   const { db, clock, vault, limits, idempotency, agentRecords } = deps
   // `open`: while the ephemeral store is down, no call is refused.
-  const perAddress = ruleOf('webhook-address', deps.rates.perAddress)
+  const perAddress: RateRule = { ...ruleOf('webhook-address', deps.rates.perAddress), perClient: true }
   const perToken = ruleOf('webhook-token', deps.rates.perToken)
 
   async function find(token: string) {

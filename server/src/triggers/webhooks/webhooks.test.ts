@@ -340,6 +340,15 @@ test('429 for the eleventh call of a token within a minute', async () => {
   assert.equal((await it.post(address)).status, 202)
 })
 
+test('the addresses of an IPv6 network share the limit of one address', async () => {
+  await using it = await start(await openTestDatabase(), { rates: { perToken: 10, perAddress: 2 } })
+  const address = await it.make()
+  const call = (client: string) => it.post(address, undefined, { 'x-forwarded-for': client })
+  for (const client of ['2001:db8::1', '2001:db8::2']) assert.equal((await call(client)).status, 202)
+  assert.equal((await call('2001:db8::3')).json.error, 'rate_limited')
+  assert.equal((await call('2001:db8:0:1::1')).status, 202)
+})
+
 test('calls are accepted while the ephemeral store is down', async () => {
   const count = async () => {
     throw new EphemeralDown()

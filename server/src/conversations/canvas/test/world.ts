@@ -45,6 +45,7 @@ export async function openCanvasWorld(open: OpenTestDb) {
       return json
     },
     /** Opens a share link; without a token the credential is empty. */
-    view: (token: string, as = '') => request(as, 'GET', `/api/public/canvas/${token}`),
+    view: (token: string, as = '', headers = {}) =>
+      request(as, 'GET', `/api/public/canvas/${token}`, undefined, headers),
   }
 }

@@ -58,7 +58,8 @@ export async function openPaidWorld(open: OpenTestDb, { isConfigured = true } = 
     facilitator,
     manage,
     send: first.send,
-    info: (name = 'scout') => app.inject({ method: 'GET', url: `/api/paid/${name}/info` }),
+    info: (name = 'scout', headers = {}) =>
+      app.inject({ method: 'GET', url: `/api/paid/${name}/info`, headers }),
     payments: async (): Promise<Loose[]> => (await manage('GET', '/payments')).json,
     /** The recorded payment actions, sorted. */
     actions: async (): Promise<string[]> =>

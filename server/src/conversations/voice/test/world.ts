@@ -66,9 +66,10 @@ export async function openVoiceWorld(open: OpenTestDb) {
     shared,
     routes: ({ agentRecords, agentAccess, workspace }) => {
       // `world` does not exist yet; its parts are resolved on first use.
-      const { users, sessions, keys } = lazyOf(() => world.identity)
+      const { users, allowList, sessions, keys, changes } = lazyOf(() => world.identity)
       const workspaceChat = createWorkspaceChat({
-        ...{ ...base, idempotency, agentRecords, agentAccess, workspace, users, sessions },
+        ...{ ...base, idempotency, agentRecords, agentAccess, workspace },
+        ...{ users, allowList, sessions, changes },
         mail: createFakeMailer(),
         isExchangeEntitled: false,
         isVoiceOn: () => key.value !== null,

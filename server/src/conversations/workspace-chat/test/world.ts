@@ -7,7 +7,7 @@ import { createRateLimits, type RateLimits } from '../../../foundation/rate-limi
 import type { Vault } from '../../../foundation/vault/index.ts'
 import { createAccessRevocation } from '../../../http/access-revocation.ts'
 import type { Route } from '../../../http/route.ts'
-import type { Identify } from '../../../identity/access/index.ts'
+import { type Identify, isTouched } from '../../../identity/access/index.ts'
 import { createDevices } from '../../../identity/devices/index.ts'
 import { createEmailCodes } from '../../../identity/email-login/index.ts'
 import type { Users } from '../../../identity/users/index.ts'
@@ -90,6 +90,8 @@ export async function openWorkspaceWorld(
       // `world` does not exist yet; its parts are resolved on first use.
       const users = lazy(() => world.identity.users)
       const sessions = lazy(() => world.identity.sessions)
+      const allowList = lazy(() => world.identity.allowList)
+      const changes = lazy(() => world.identity.changes)
       built.workspace = createWorkspaceChat({
         ...{ db, clock, link, events, hooks, dispatch, executions, idempotency },
         ...{ agentRecords, agentAccess, workspace, mail, accessRevocation, isExchangeEntitled },
@@ -103,7 +105,9 @@ export async function openWorkspaceWorld(
         },
         limits,
         users,
+        allowList,
         sessions,
+        changes,
         codes: createEmailCodes({ db, clock, vault }),
         devices: createDevices({ vault, clock, baseUrl: 'https://roost.example.com' }),
         baseUrl: 'https://roost.example',
@@ -120,6 +124,9 @@ export async function openWorkspaceWorld(
     },
   })
   const workspace = built.workspace ?? assert.fail('the Workspace was not built')
+  world.identity.changes.on((change) =>
+    accessRevocation.recheckCallers((caller) => isTouched(caller, change)),
+  )
   world.area.hooks.onDeleting((tx, { agent }) => workspace.agentDeleted(tx, agent.id))
   world.area.hooks.onDeleting((tx, { agent }) => chat.agentDeleted(tx, agent.id))
   const owner = await world.person('creator', 'ann@example.org')

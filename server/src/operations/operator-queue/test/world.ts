@@ -8,6 +8,7 @@ import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import type { Db } from '../../../ports/database/port.ts'
 import type { Ephemeral } from '../../../ports/ephemeral/port.ts'
 import { silentLog } from '../../../ports/log.ts'
+import type { ExecutionRow } from '../../../runs/executions/index.ts'
 import type { OpenTestDb } from '../../../test/dialects.ts'
 import { agentFact, startRunPlatform } from '../../../test/run-platform.ts'
 import {
@@ -101,11 +102,7 @@ export async function openQueueWorld(
     switchResume: (enabled: boolean) =>
       world.request(owner.key, 'PUT', '/api/agents/scout/operator-resume', { enabled }),
     executions: async () =>
-      db
-        .withTables<{ executions: { triggered_by: string; message: string; id: string; status: string } }>()
-        .selectFrom('executions')
-        .selectAll()
-        .execute(),
+      db.withTables<{ executions: ExecutionRow }>().selectFrom('executions').selectAll().execute(),
     alert: (over: object = {}) =>
       db.atomically((tx) =>
         alerts.raise(tx, {
