@@ -81,7 +81,7 @@ describe('compose.yaml', { skip }, () => {
         service,
       )
       const isFilter = service === 'engine-filter'
-      assert.deepEqual([Config.User, NetworkMode], isFilter ? ['0', 'none'] : ['10001:10001', 'host'])
+      assert.deepEqual([Config.User, NetworkMode], isFilter ? ['0:10001', 'none'] : ['10001:10001', 'host'])
       const targets = Mounts.map(
         (mount: Loose) => `${mount.Destination}${mount.RW ? '' : ' (read-only)'}`,
       ).sort()

@@ -9,6 +9,7 @@ import { variables } from '../../server/src/config-variables.ts'
 const root = resolve(import.meta.dirname, '../..')
 type Service = {
   image: string
+  user?: string
   profiles?: string[]
   network_mode?: string
   cap_add?: string[]
@@ -82,6 +83,13 @@ for (const [file, api] of Object.entries(files)) {
       { profiles, restart, network_mode, cap_add },
       { profiles: ['backup'], restart: 'no', network_mode: 'none', cap_add: ['SETGID', 'SETUID'] },
     )
+  })
+
+  test(`${file} runs the filter, whose socket is open to its group, in the group of the API`, () => {
+    const recipe = readFileSync(join(root, 'images/platform/Dockerfile'), 'utf8')
+    const group = /^USER \d+:(\d+)$/m.exec(recipe)?.[1]
+    assert.equal(services[api]?.user, undefined)
+    assert.equal(services['engine-filter']?.user, `0:${group}`)
   })
 
   test(`${file} backs up with this version, from the same data and database`, () => {

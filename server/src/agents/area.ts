@@ -143,7 +143,8 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   })
   const ask = createAgentRpc({ link, clock })
   const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
-  const disk = createDisk({ ...deps, ...platform, ...options, agentRecords })
+  const engine = createEngineIdentity(deps.containers)
+  const disk = createDisk({ ...deps, ...platform, ...options, agentRecords, engine })
   const history = createAgentHistory({
     ...deps,
     ...needs,
@@ -184,7 +185,6 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
     templates,
     boundCredentials: egress.boundCredentials,
   })
-  const engine = createEngineIdentity(deps.containers)
   const lifecycle = createLifecycle({
     engine,
     injectCredentials: credentials.atStart,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -34,6 +34,7 @@ async function start(more: Record<string, string> = {}) {
   return {
     message,
     child,
+    modeOf: async (path: string) => ((await stat(join(folder, 'filter', path))).mode & 0o777).toString(8),
     install: () => readFile(join(folder, 'filter/install-id'), 'utf8'),
     status: (path: string) =>
       new Promise<number | undefined>((resolve, reject) => {
@@ -62,6 +63,15 @@ test('the filter keeps its installation’s id, serves allowed calls and stops c
   const named = await start({ ROOST_INSTALL_ID: 'existing-installation' })
   assert.equal(await named.install(), 'existing-installation')
   assert.equal(await named.stop(), 0)
+})
+
+test('only the user and the group of the filter reach the engine through it', async () => {
+  const filter = await start()
+  assert.deepEqual(
+    [await filter.modeOf('.'), await filter.modeOf('engine.sock'), await filter.modeOf('install-id')],
+    ['750', '660', '644'],
+  )
+  assert.equal(await filter.stop(), 0)
 })
 
 test('an invalid id is a configuration error', async () => {

@@ -29,6 +29,8 @@ async function runFilter(): Promise<void> {
   const config = parseConfig(process.env)
   const log = createLog({ level: config.logLevel }).child({ process: 'engine-filter' })
   const path = config.engineFilterSocket
+  // The filter asks callers for no credential. Without this, other users could connect before the socket has its mode.
+  process.umask(0o027)
   await mkdir(dirname(path), { recursive: true })
   const install = await ownInstallId(config)
   const filter = createEngineFilter({
@@ -37,7 +39,7 @@ async function runFilter(): Promise<void> {
     isAllowedImage: agentImageRule(agentImages, config.agentImage),
     log,
   })
-  const listening = await listen({ path }, filter, { requestTimeout })
+  const listening = await listen({ path, isForGroup: true }, filter, { requestTimeout })
   sendMessage({
     type: 'ready',
     url: `unix:${path}`,

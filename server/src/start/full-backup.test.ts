@@ -119,6 +119,17 @@ for (const url of engines) {
       assert.equal(verified.code, 0, verified.err)
     })
 
+    test('on a file system without hard links, a file gets its name and replaces none', async (t) => {
+      if (kind !== 'sandbox') return t.skip('the same with every engine')
+      const to = join(world.folder, 'on-fat.age')
+      const request = { do: 'file', to, mayReplace: false, dotenv: world.dotenv }
+      const written = await world.run(request, { NODE_OPTIONS: withoutLinks })
+      assert.equal(written.code, 0, written.err)
+      assert.ok((await stat(to)).size > 0)
+      const again = await world.run(request, { NODE_OPTIONS: withoutLinks })
+      assert.match(again.err, /exists already/)
+    })
+
     test('one agent and one file are restored from both forms', async (t) => {
       // The jobs are those of the other tests.
       if (kind !== 'sandbox') return t.skip('the same with every engine')
@@ -129,6 +140,11 @@ for (const url of engines) {
       const from = { repository: world.repository, snapshot: 'latest' }
       const merged = await world.run({ do: 'agent', from, agent: 'one', into: 'one', mustMerge: true })
       assert.equal(merged.code, 0, merged.err)
+      assert.deepEqual(
+        await world.leases(),
+        [`agent:${world.agentId}`],
+        'no process could start it meanwhile',
+      )
       assert.match(await world.inVolumes('cat /vol/workspace/new /vol/shared/report.txt'), /^new\nreport$/m)
       const whole = await world.run({
         do: 'agent',
@@ -170,6 +186,29 @@ for (const url of engines) {
       const to = { ROOST_DATA_DIR: join(world.folder, 'to-filter'), ROOST_INSTALL_ID: 'id-of-the-filter' }
       const { err } = await world.run({ do: 'restore', from }, to)
       assert.match(err, /ROOST_INSTALL_ID is id-of-the-filter, and the backup is of the installation test-/)
+    })
+
+    test('a restore that was killed, or could not leave its mark, is repeated', async (t) => {
+      if (kind !== 'sandbox') return t.skip('the same with every engine')
+      const to = join(world.folder, 'to-repeated')
+      const engine = await world.engineOf(to)
+      const restore = (more: Record<string, string> = {}) =>
+        world.run({ do: 'restore', from: { file: world.file } }, { ROOST_DATA_DIR: to, ...more })
+      // The next start consumes the mark, so it has this name.
+      const mark = join(to, 'restored-engines')
+      await mkdir(mark, { recursive: true })
+      assert.match((await restore()).err, /EISDIR/)
+      assert.deepEqual(await engine.listVolumes(), [])
+      await rm(mark, { recursive: true })
+      await restore({ NODE_OPTIONS: killedAfterVolumes })
+      assert.deepEqual((await engine.listVolumes()).toSorted(), world.volumes)
+      const done = await restore()
+      assert.equal(done.code, 0, done.err)
+      assert.equal(await world.list(to), await world.list())
+      // From here on the volumes are in use.
+      await rm(join(to, 'roost.db'))
+      assert.match((await restore()).err, /templates is not empty/)
+      assert.deepEqual((await engine.listVolumes()).toSorted(), world.volumes)
     })
 
     test('a wrong passphrase, a cut file and one flipped byte change nothing; then everything is restored', async () => {
@@ -287,6 +326,22 @@ test('a backup after a killed rotation of the key has the key that opens its dat
   }
 })
 
+/** Makes `link` fail as on FAT, which no test can mount. */
+const withoutLinks = `--import=data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs/promises'
+  import { syncBuiltinESMExports } from 'node:module'
+  fs.link = async () => { throw Object.assign(new Error('EPERM'), { code: 'EPERM' }) }
+  syncBuiltinESMExports()
+`)}`
+
+/** Kills the process when it restores the templates, after the volumes. */
+const killedAfterVolumes = `--import=data:text/javascript,${encodeURIComponent(`
+  import fs from 'node:fs/promises'
+  import { syncBuiltinESMExports } from 'node:module'
+  fs.cp = async () => process.kill(process.pid, 'SIGKILL')
+  syncBuiltinESMExports()
+`)}`
+
 /** Lists the members with the program `age`, which reads a passphrase only from a terminal. */
 async function listWithAge(file: string): Promise<string> {
   const child = spawn('script', ['-qec', `age --decrypt -o ${file}.tar ${file}`, '/dev/null'], {
@@ -375,10 +430,16 @@ async function openWorld(url: string) {
   }
   await inVolumes(hostile)
   const world = {
-    ...{ folder, dotenv, engine, engineOf, volumes, sealed, inVolumes },
+    ...{ folder, dotenv, engine, engineOf, volumes, sealed, inVolumes, agentId: agent.id },
     repository: join(folder, 'repository'),
     file: join(folder, 'backup.age'),
     list: (data = dataDir) => inVolumes(listing, data),
+    async leases() {
+      const db = await openDatabase(`sqlite:${join(dataDir, 'roost.db')}`, silentLog)
+      const rows = await db.withTables<Tables>().selectFrom('leases').select('name').execute()
+      await db.close()
+      return rows.map(({ name }) => name)
+    },
     scratchFolders: async () => (await readdir(dataDir)).filter((name) => name.startsWith('.roost')),
     run: (request: object, more: Record<string, string> = {}) =>
       new Promise<{ code: number; out: string; err: string }>((resolve) => {
@@ -401,7 +462,11 @@ async function openWorld(url: string) {
   return world
 }
 
-type Tables = { settings: { key: string; value: string; updated_at: string }; agents: AgentsTable }
+type Tables = {
+  settings: { key: string; value: string; updated_at: string }
+  agents: AgentsTable
+  leases: { name: string }
+}
 
 const recorded = { agent: 'a1', record: 'r1' }
 

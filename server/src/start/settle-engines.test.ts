@@ -44,6 +44,23 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual(await agentStore(t.world.db).leftovers(), [leftover])
   })
 
+  test('an identity that all engines behind an earlier filter had is forgotten, and the agent continues here', async () => {
+    await using t = await openWorld(open)
+    const constant = 'podman:undefined:undefined'
+    const leftover = { id: 'l', agent_id: 'gone', container_id: 'c', engine_id: constant, volumes: ['v'] }
+    await agentStore(t.world.db).addLeftover(leftover, '2030-01-01T00:00:00.000Z')
+    await t.settle(null)
+    assert.equal(await t.engineOf('scout'), 'lost', 'other engines stay recorded')
+    await t.moveBack('scout', constant)
+    await t.settle(null)
+    assert.equal(await t.engineOf('scout'), null)
+    assert.equal((await agentStore(t.world.db).leftovers())[0]?.engine_id, null)
+    t.world.area.agentRecords.markStale([(await t.world.row('scout')).id])
+    await t.world.area.lifecycle.repair()
+    assert.equal(await t.engineOf('scout'), 'own')
+    assert.equal((await t.world.request(t.owner.key, 'POST', '/api/agents/scout/stop')).status, 200)
+  })
+
   test('unknown adopts agents without an engine, and no others', async () => {
     await using t = await openWorld(open)
     await t.settle('unknown')
@@ -79,8 +96,8 @@ async function openWorld(open: OpenTestDb) {
   const owner = await world.person()
   const created = await world.request(owner.key, 'POST', '/api/agents', { name: 'scout' })
   assert.equal(created.status, 200)
-  const moveBack = async (name: string) => {
-    await agentStore(db).update((await world.row(name)).id, { engine_id: 'lost' })
+  const moveBack = async (name: string, engine = 'lost') => {
+    await agentStore(db).update((await world.row(name)).id, { engine_id: engine })
   }
   await moveBack('scout')
   const messages: string[] = []
@@ -88,7 +105,7 @@ async function openWorld(open: OpenTestDb) {
   const log = { error: note, warn: note }
   const leases = { held: async () => [] }
   return {
-    ...{ world, folder, messages, moveBack },
+    ...{ world, owner, folder, messages, moveBack },
     replicas: createReplicas({ db, clock, leases, alerts: createTestAlerts().alerts, replicaId: 'own' }),
     settle: (adoptEngine: string | null) =>
       settleEngines({ dataDir: folder, adoptEngine }, { db, clock, containers, log }),

@@ -13,11 +13,13 @@ import type { Log } from '../ports/log.ts'
 const adoptedFile = 'adopted-engine'
 /** The value of `ROOST_ADOPT_ENGINE` for agents that no engine has. */
 const unknownEngine = 'unknown'
+/** An earlier version recorded this for every engine behind the engine filter. */
+const constantEngine = 'podman:undefined:undefined'
 
 /**
- * Before agents are compared with the engine: forgets the engines of a restored database, and takes over the agents of
- * the engine in `ROOST_ADOPT_ENGINE`. That happens once, until a start without the variable: the lost machine may have
- * returned meanwhile. While the own engine does not answer, only the next start does it.
+ * Before agents are compared with the engine: forgets engines that a restored database or `constantEngine` names, and
+ * takes over the agents of the engine in `ROOST_ADOPT_ENGINE`. That happens once, until a start without the variable: the
+ * lost machine may have returned. While the own engine does not answer, only the next start does it.
  */
 export async function settleEngines(
   { dataDir, adoptEngine: from }: Pick<Config, 'dataDir' | 'adoptEngine'>,
@@ -34,10 +36,8 @@ export async function settleEngines(
     () => true,
     () => false,
   )
-  if (isRestored) {
-    await db.atomically((tx) => agentStore(tx).forgetEngines())
-    await rm(marker, { force: true })
-  }
+  await db.atomically((tx) => agentStore(tx).forgetEngines(isRestored ? undefined : constantEngine))
+  if (isRestored) await rm(marker, { force: true })
   const adopted = join(dataDir, adoptedFile)
   if (from === null) return rm(adopted, { force: true })
   if ((await readFile(adopted, 'utf8').catch(() => null)) === from) {

@@ -4,7 +4,7 @@ import type { DiskUsage } from '@roost/contracts/agents/disk'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { volumesOf } from '../lifecycle/index.ts'
-import { openAgents } from '../test/world.ts'
+import { createShared, openAgents } from '../test/world.ts'
 import { hasChanged, requireDiskRoom, stateOf, usedBytes, workspaceBytes } from './rules.ts'
 
 const megabyte = 1_000_000
@@ -47,7 +47,8 @@ test('only a full agent has no room', () => {
 forEachDialect((_, open) => {
   async function openWorld() {
     const { alerts, raised, cleared } = createTestAlerts()
-    const world = await openAgents(await open(), { alerts })
+    const db = await open()
+    const world = await openAgents(db, { alerts })
     const admin = await world.person('admin')
     await world.request(admin.key, 'POST', '/api/agents', { name: 'ada' })
     const { id } = await world.row('ada')
@@ -55,6 +56,7 @@ forEachDialect((_, open) => {
     const [loop] = disk.loops
     return {
       world,
+      openAgain: db.openAgain,
       admin,
       id,
       disk,
@@ -154,6 +156,19 @@ forEachDialect((_, open) => {
     t.world.engine.fill(workspace, 90 * megabyte)
     await t.measure()
     assert.equal((await t.view()).state, 'full')
+  })
+
+  test("the copy of a shared folder on a reader's machine does not replace the figures of the agent's own", async () => {
+    await using t = await openWorld()
+    await t.setQuota(50 * megabyte)
+    t.world.engine.fill(volumesOf(await t.world.row('ada')).workspace, 60 * megabyte)
+    await t.measure()
+    assert.equal((await t.view()).state, 'full')
+    const shared = createShared({ engineId: 'of the reader' })
+    await using other = await openAgents(await t.openAgain(), { shared })
+    await other.containers.createVolume(volumesOf(await t.world.row('ada')).shared, {})
+    await other.area.disk.loops[0]?.run(new AbortController().signal)
+    assert.deepEqual([(await t.view()).used_bytes, (await t.view()).state], [60 * megabyte, 'full'])
   })
 
   test('an engine that cannot measure is asked again, and reports still count', async () => {

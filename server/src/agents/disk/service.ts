@@ -8,7 +8,7 @@ import type { AgentLink } from '../../ports/agent-link/port.ts'
 import type { Containers, DiskFigures } from '../../ports/containers/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import { volumesOf } from '../lifecycle/index.ts'
+import { type EngineIdentity, volumesOf } from '../lifecycle/index.ts'
 import { type Agent, type AgentRecords, agentStore, requireAgent } from '../records/index.ts'
 import { type Figures, hasChanged, quotaAlert, quotaOf, stateOf, usedBytes, workspaceBytes } from './rules.ts'
 import { type DiskRow, diskStore, unmeasured } from './store.ts'
@@ -22,6 +22,7 @@ export type DiskDeps = {
   alerts: Pick<Alerts, 'raise' | 'clear'>
   link: Pick<AgentLink, 'wake'>
   containers: Pick<Containers, 'diskFigures'>
+  engine: Pick<EngineIdentity, 'known'>
   /** Quota of agents without their own; 0 means unlimited. */
   defaultDiskQuota(): number
   /** Shortest time between two measurements. */
@@ -127,14 +128,16 @@ export function createDisk(deps: DiskDeps): Disk {
   }
 
   async function measureAll(signal: AbortSignal): Promise<void> {
-    const engine = await askEngine(signal)
+    const measured = await askEngine(signal)
     const rows = await diskStore(db).all()
     // Forks of attempts have quotas too.
     const agents = (await agentRecords.everyRow()).filter(({ state }) => state === 'ready')
     for (const agent of agents) {
       if (signal.aborted) return
       const before = rows.get(agent.id) ?? unmeasured
-      const patch = engine ? changesOf(before, engineFigures(agent, engine)) : {}
+      // The engine of a reader has an empty copy of the shared volume.
+      const isHere = agent.engine_id === deps.engine.known()
+      const patch = measured && isHere ? changesOf(before, engineFigures(agent, measured)) : {}
       const isDue = usageOf(agent, { ...before, ...patch }).state !== agent.disk_state
       if (Object.keys(patch).length > 0 || isDue) await record(agent.id, patch)
     }

@@ -184,7 +184,7 @@ function mayStart(settings: HistorySettingsRow | null): boolean {
 /** No engine has a container with this id. */
 const noContainer = 'none-of-this-agent'
 
-/** Names the container: without one, all containers of the agent would be removed. */
+/** Names the container: without one, the agent's present container would count as left. */
 const leftoverOf = ({ agent_id, container_id, engine_id, volume_base }: FormerWorkspaceRow) => ({
   ...{ id: newId(), agent_id, container_id, engine_id },
   volumes: Object.values(volumesOf({ volume_base })),

@@ -224,8 +224,11 @@ export function createMachine(deps: MachineDeps): Machine {
   /** Another installation on this engine may have an agent of the same name: a suffix keeps both. */
   async function createContainer(agent: Agent, spec: ContainerSpec): Promise<string> {
     // Not for new agents, nor after this operation removed the container itself: listing all is expensive.
-    if (agent.container_id === null && agent.state !== 'creating')
-      await refuseSecondWriter(agent, await containers.list())
+    if (agent.container_id === null && agent.state !== 'creating') {
+      const states = await containers.list()
+      await refuseSecondWriter(agent, states)
+      await removeUnrecorded(agent.id, Object.values(volumesOf(agent)), states)
+    }
     try {
       return await createNamed(agent, spec)
     } catch (error) {
@@ -254,6 +257,27 @@ export function createMachine(deps: MachineDeps): Machine {
     const applied = agent.applied ?? settingsIn(existing.labels)
     await record(agent.id, { container_id: existing.id, applied: JSON.stringify(applied) })
     throw new ContainerError('node_lost', existing.waiting?.reason ?? '')
+  }
+
+  /**
+   * A removal that failed after it cleared the row leaves a container, perhaps with the agent's name before a rename.
+   * Only with these volumes, because a former workspace has a container of its own. Returns false if there is none.
+   */
+  async function removeUnrecorded(
+    agentId: string,
+    volumes: readonly string[],
+    states: readonly ContainerState[],
+  ): Promise<boolean> {
+    const unrecorded = states.filter(
+      (state) =>
+        state.labels['roost.agent-id'] === agentId && state.volumes.some((each) => volumes.includes(each)),
+    )
+    for (const { id } of unrecorded) await containers.remove(id)
+    return unrecorded.length > 0
+  }
+
+  async function removeVolumes(volumes: readonly string[]): Promise<void> {
+    for (const volume of volumes) await containers.removeVolume(volume)
   }
 
   /** The container of a former workspace keeps the name until its node returns. It has other volumes. */
@@ -382,14 +406,15 @@ export function createMachine(deps: MachineDeps): Machine {
       return images.tagFor(runtime).image
     },
 
-    async clear(leftover) {
-      const ids = leftover.container_id
-        ? [leftover.container_id]
-        : (await containers.list())
-            .filter((state) => state.labels['roost.agent-id'] === leftover.agent_id)
-            .map((state) => state.id)
-      for (const id of ids) await containers.remove(id)
-      for (const volume of leftover.volumes) await containers.removeVolume(volume)
+    async clear({ agent_id, container_id, volumes }) {
+      if (container_id !== null) await containers.remove(container_id)
+      try {
+        await removeVolumes(volumes)
+      } catch (error) {
+        if (!isVolumeInUse(error)) throw error
+        if (!(await removeUnrecorded(agent_id, volumes, await containers.list()))) throw error
+        await removeVolumes(volumes)
+      }
     },
   }
 }
@@ -418,6 +443,10 @@ function ignoreFault(error: unknown): null {
 
 function isNameTaken(error: unknown): boolean {
   return error instanceof ContainerError && error.fault === 'name_taken'
+}
+
+function isVolumeInUse(error: unknown): boolean {
+  return error instanceof ContainerError && error.fault === 'volume_in_use'
 }
 
 function isPortTaken(error: unknown): boolean {

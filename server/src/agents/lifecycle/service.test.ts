@@ -4,6 +4,7 @@ import { createAlerts } from '../../foundation/alerts/index.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
 import { agentStore } from '../records/index.ts'
 import { type AgentsWorld, createShared, openAgents, until } from '../test/world.ts'
+import { volumesOf } from './spec.ts'
 
 async function withAgent(world: AgentsWorld, name = 'helper', body: object = {}) {
   const owner = await world.person()
@@ -523,6 +524,38 @@ forEachDialect((_name, open) => {
     const states = await world.containers.list()
     assert.equal(states.length, 1)
     assert.notEqual(states[0]?.id, agent.container_id)
+  })
+
+  test('a container that a failed rename left is removed by the next start', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    const rename = () => world.request(owner.key, 'PUT', '/api/agents/helper/rename', { new_name: 'other' })
+    world.engine.failNext('remove', 'engine_down')
+    assert.equal((await rename()).json.error, 'container_engine_error')
+    assert.equal((await world.row('helper')).container_id, null)
+    assert.equal((await rename()).status, 200)
+    const { container_id } = await world.row('other')
+    assert.notEqual(container_id, agent.container_id)
+    assert.deepEqual(
+      (await world.containers.list()).map(({ id, name }) => [id, name]),
+      [[container_id, 'agent-other']],
+    )
+  })
+
+  test('a container that no row names does not keep the volumes of a deleted agent', async () => {
+    await using world = await openAgents(await open())
+    const { owner, agent } = await withAgent(world)
+    await world.request(owner.key, 'POST', '/api/agents/helper/stop')
+    const { id } = await world.containers.create({
+      ...{ name: 'agent-before-a-rename', image: world.images.tagFor('claude-code').image },
+      ...{ labels: { 'roost.platform': 'agent', 'roost.agent-id': agent.id }, env: {} },
+      ...{ cpus: 1, memoryBytes: 1, maxProcesses: 1, tmpBytes: 1, fullCapabilities: false, ssh: null },
+      mounts: [{ type: 'volume', volume: volumesOf(agent).workspace, target: '/home/developer' }],
+    })
+    assert.equal((await world.request(owner.key, 'DELETE', '/api/agents/helper')).status, 200)
+    await world.area.lifecycle.repair()
+    assert.equal(await world.containers.inspect(id), null)
+    await world.assertNothingLeft()
   })
 
   test('events are recorded even after the clock was set back', async () => {

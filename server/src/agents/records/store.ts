@@ -254,10 +254,12 @@ export function agentStore(executor: Executor) {
       return Number(result.numDeletedRows) === 1
     },
 
-    /** The next comparison with an engine records where each agent is. */
-    async forgetEngines(): Promise<void> {
-      await db.updateTable('agents').set({ engine_id: null }).execute()
-      await db.updateTable('agent_leftovers').set({ engine_id: null }).execute()
+    /** Forgets all engines, or only one. The next comparison with an engine records where each agent is. */
+    async forgetEngines(engineId?: string): Promise<void> {
+      for (const table of ['agents', 'agent_leftovers'] as const) {
+        const change = db.updateTable(table).set({ engine_id: null })
+        await (engineId === undefined ? change : change.where('engine_id', '=', engineId)).execute()
+      }
     },
     /** Returns false if the agent has an engine. */
     async recordEngine(id: string, engineId: string): Promise<boolean> {

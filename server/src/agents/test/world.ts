@@ -224,7 +224,8 @@ export async function openAgents(
     }),
     checkReplies: true,
     log: silentLog,
-    trustedProxies: [],
+    // Lets tests choose the client address.
+    trustedProxies: ['127.0.0.1'],
   })
 
   async function request(key: string, method: string, url: string, body?: unknown, headers = {}) {

@@ -131,12 +131,12 @@ export function ageSource(
     },
     async compare(mounts, volumes, signal) {
       if (mounts.length === 0) return []
-      const lines = textLines()
+      const lines = textLines((line) => !line.startsWith('roost/volumes: '))
       const members = membersOf(volumes)
       const script = `exec tar --compare --numeric-owner -C /restore -f - ${members} 2>&1`
       const { code, errors } = await feed(script, mounts, lines.stream, signal)
       if (code > 1) throw new BackupError(`${from} cannot be compared: ${errors.at(-1) ?? ''}`)
-      return lines.all().filter((line) => !line.startsWith('roost/volumes: '))
+      return lines.all()
     },
     async read(path, output) {
       const archive = await open()

@@ -66,6 +66,12 @@ export async function writeArchive(
     tar.finalize()
   })()
   await Promise.all([writing, filling])
+  await publish({ to, draft, mayReplace })
+}
+
+/** Gives a complete draft its name. Throws `BackupError` when `to` exists and must not be replaced. */
+export async function publish(names: { to: string; draft: string; mayReplace: boolean }): Promise<void> {
+  const { to, draft, mayReplace } = names
   if (mayReplace) await rename(draft, to)
   else await linkOnce(draft, to)
 }

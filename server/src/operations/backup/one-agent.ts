@@ -31,6 +31,8 @@ export type RestoreAgent = Pick<FullInstallation, 'containers' | 'jobs'> & {
   into: FullManifest['agents'][number]
   /** Keeps files that the backup does not have; otherwise they are deleted. */
   mustMerge: boolean
+  /** Runs the work while no process can start the agent. */
+  lock<T>(work: () => Promise<T>): Promise<T>
   signal?: AbortSignal
 }
 
@@ -43,13 +45,17 @@ export async function restoreAgent(options: RestoreAgent): Promise<{ volumes: nu
   const manifest = await readManifest(source, options.dataDir, signal)
   const volumes = volumesOfAgent(manifest, agent)
   const targets = volumes.map((volume) => `agent-${into.volume_base}-${agentVolume.exec(volume)?.[1] ?? ''}`)
-  const isRunning = (await containers.list()).some(
-    (container) => container.status === 'running' && container.volumes.some((each) => targets.includes(each)),
-  )
-  if (isRunning)
-    throw new BackupError(
-      `The agent ${into.name}, or an agent that mounts its folder, is running. Stop it first.`,
+  const refuseRunning = async () => {
+    const isRunning = (await containers.list()).some(
+      ({ status, volumes: mounted }) =>
+        status === 'running' && mounted.some((each) => targets.includes(each)),
     )
+    if (isRunning)
+      throw new BackupError(
+        `The agent ${into.name}, or an agent that mounts its folder, is running. Stop it first.`,
+      )
+  }
+  await refuseRunning()
   await source.check(volumes, signal)
   await removeScratchVolumes({ containers })
   const scratch = volumes.map((_, index) => `roost-restore-${index + 1}`)
@@ -68,12 +74,10 @@ export async function restoreAgent(options: RestoreAgent): Promise<{ volumes: nu
 for each in ${scratch.map((_, index) => index).join(' ')}; do
 ${clear}cp -a --remove-destination "/from/$each/." "/to/$each/"
 done`
-    const { code, errors } = await jobs.run({
-      script,
-      env: {},
-      mounts,
-      hasNetwork: false,
-      ...(signal && { signal }),
+    const { code, errors } = await options.lock(async () => {
+      // The check and the unpacking take long, and somebody may have started the agent meanwhile.
+      await refuseRunning()
+      return jobs.run({ script, env: {}, mounts, hasNetwork: false, ...(signal && { signal }) })
     })
     if (code !== 0)
       throw new BackupError(

@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { PassThrough, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
 import { z } from 'zod'
 import type { JobMount, JobResult, VolumeJobs } from '../../ports/volume-jobs/port.ts'
 import { BackupError } from './archive.ts'
@@ -35,6 +36,8 @@ export type RepositoryRun = {
 
 /** One installation per repository: retention counts its snapshots together. */
 const host = 'roost'
+/** Removes locks that killed jobs left: those of more than 30 minutes, because restic renews its lock every 5 minutes. */
+const unlock = 'restic unlock --quiet || true'
 const snapshotId = /^(latest|[0-9a-f]{8,64})$/
 
 export function openRepository(jobs: VolumeJobs, options: RepositoryAddress) {
@@ -45,7 +48,7 @@ export function openRepository(jobs: VolumeJobs, options: RepositoryAddress) {
   /** Throws for a wrong passphrase. Creates the repository when it does not exist and `mayCreate`. */
   async function open(mayCreate: boolean, signal?: AbortSignal): Promise<void> {
     await prepare()
-    const found = await restic.run({ script: 'restic cat config >/dev/null', signal })
+    const found = await restic.run({ script: 'restic cat config --no-lock >/dev/null', signal })
     if (found.code === 0) return
     const isMissing = /Is there a repository at the following location/.test(found.errors.join('\n'))
     if (!isMissing) throw failure(found)
@@ -58,6 +61,10 @@ export function openRepository(jobs: VolumeJobs, options: RepositoryAddress) {
     const text = errors.join('\n')
     if (/wrong password or no key found/.test(text))
       return new BackupError(`${name} has another passphrase: the passphrase is wrong.`)
+    if (/repository is already locked/.test(text))
+      return new BackupError(
+        `${name} is locked: another machine uses it, or a backup was interrupted in the last 30 minutes. Try again later.`,
+      )
     if (damage.test(text)) return new BackupError(`${name} is damaged: ${reasonOf(errors)}`)
     return new BackupError(`${name} cannot be used: ${reasonOf(errors) || `restic ended with ${code}`}`)
   }
@@ -70,8 +77,8 @@ export function openRepository(jobs: VolumeJobs, options: RepositoryAddress) {
       const lines = textLines()
       const input = packStage(stage)
       const script = `tar -x -f - -C /roost --no-same-owner
-restic unlock --quiet || true
-restic backup --json --host ${host} --exclude-file=/roost/platform/excluded /roost`
+${unlock}
+restic backup --json --quiet --host ${host} --exclude-file=/roost/platform/excluded /roost`
       const result = await restic.run({ script, mounts, input, output: lines.stream, signal })
       // 3: a snapshot was made, and some files could not be read.
       if (result.code !== 0 && result.code !== 3) throw failure(result)
@@ -107,7 +114,8 @@ restic backup --json --host ${host} --exclude-file=/roost/platform/excluded /roo
     async prune({ daily, weekly, monthly }: Retention, signal?: AbortSignal): Promise<void> {
       const kept = `--keep-last 1 --keep-daily ${daily} --keep-weekly ${weekly} --keep-monthly ${monthly}`
       const result = await restic.run({
-        script: `restic forget --quiet --host ${host} --group-by host ${kept} --prune`,
+        script: `${unlock}
+restic forget --quiet --host ${host} --group-by host ${kept} --prune`,
         signal,
       })
       if (result.code !== 0) throw failure(result)
@@ -155,7 +163,10 @@ restic backup --json --host ${host} --exclude-file=/roost/platform/excluded /roo
         },
         async compare(mounts, volumes, signal) {
           if (mounts.length === 0) return []
-          const lines = textLines()
+          // `restic dump` rounds the times of files to seconds.
+          const lines = textLines(
+            (line) => !line.endsWith(': Mod time differs') && !line.startsWith('roost/volumes: '),
+          )
           // A named pipe, because a pipeline of /bin/sh hides the exit code of restic.
           const script = `mkfifo /tmp/archive
 for path in ${pathsOf(volumes).join(' ')}; do
@@ -166,10 +177,7 @@ for path in ${pathsOf(volumes).join(' ')}; do
 done`
           const result = await restic.run({ script, mounts, output: lines.stream, signal })
           if (result.code !== 0) throw failure(result)
-          // `restic dump` rounds the times of files to seconds.
-          return lines
-            .all()
-            .filter((line) => !line.endsWith(': Mod time differs') && !line.startsWith('roost/volumes: '))
+          return lines.all()
         },
         async read(path, output, signal) {
           const result = await restic.run({
@@ -200,23 +208,37 @@ function pathsOf(volumes: Volumes): string[] {
   return volumes.map((volume) => `/roost/volumes/${volume}`)
 }
 
-/** Collects text of at most 16 MiB. */
-export function textLines() {
-  const pieces: Buffer[] = []
-  let bytes = 0
+const maxBlockLength = 8 * 1024 ** 2
+
+/** Collects lines. Of a longer text, at least the last 8 Mi characters of wanted lines remain. */
+export function textLines(isWanted: (line: string) => boolean = () => true) {
+  const decoder = new StringDecoder('utf8')
+  let [older, newer]: [string[], string[]] = [[], []]
+  let length = 0
+  let rest = ''
+  const take = (line: string) => {
+    if (line === '' || !isWanted(line)) return
+    if (length > maxBlockLength) {
+      older = newer
+      newer = []
+      length = 0
+    }
+    newer.push(line)
+    length += line.length
+  }
   const stream = new Writable({
     write(piece: Buffer, _encoding, done) {
-      bytes += piece.length
-      if (bytes <= 16 * 1024 ** 2) pieces.push(piece)
+      const lines = (rest + decoder.write(piece)).split('\n')
+      rest = (lines.pop() ?? '').slice(-2 * maxBlockLength)
+      for (const line of lines) take(line)
+      done()
+    },
+    final(done) {
+      take(rest + decoder.end())
       done()
     },
   })
-  const all = () =>
-    Buffer.concat(pieces)
-      .toString('utf8')
-      .split('\n')
-      .filter((line) => line !== '')
-  return { stream, all }
+  return { stream, all: () => [...older, ...newer] }
 }
 
 function parseJson(text: string): unknown {

@@ -105,8 +105,8 @@ export async function restore({ key, copies, passphrase, from }: Restore): Promi
         environment,
         openOrFail(() => openWith(phrase, sealed, environmentContext)),
       )
-    await copies.restoreFrom(database)
     await markRestored(key.dataDir)
+    await copies.restoreFrom(database)
     return {
       createdAt: manifest.created_at,
       version: manifest.roost_version,

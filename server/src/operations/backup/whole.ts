@@ -1,4 +1,4 @@
-import { cp, link, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { openWith, unwrapKey, VaultError } from '../../foundation/vault/index.ts'
 import type { Secret } from '../../kit/secret.ts'
@@ -6,7 +6,7 @@ import type { Containers } from '../../ports/containers/port.ts'
 import type { JobMount, VolumeJobs } from '../../ports/volume-jobs/port.ts'
 import type { HistoryCopies } from '../../ports/workspace-history/port.ts'
 import { writeAgeFile } from './age-file.ts'
-import { BackupError, refuseTarget, writePrivate } from './archive.ts'
+import { BackupError, publish, refuseTarget, writePrivate } from './archive.ts'
 import {
   agentVolume,
   draftNames,
@@ -19,7 +19,7 @@ import {
 } from './content.ts'
 import { findOddities } from './oddities.ts'
 import type { Repository, RepositoryRun } from './repository.ts'
-import { markRestored } from './restored.ts'
+import { markRestored, restoredFile, unfinishedVolumes } from './restored.ts'
 import { type BackUp, checkPassphrase, type Installation } from './service.ts'
 import type { BackupSource } from './source.ts'
 
@@ -64,9 +64,7 @@ export async function backUpToFile(
     return await withStage(options, options.key.dataDir, async (stage, mounts, manifest) => {
       const draft = join(drafts, 'draft')
       const written = await writeAgeFile(options.jobs, { stage, draft, mounts, passphrase }, options.signal)
-      if (!mayReplace) await refuseTarget(to, false)
-      if (mayReplace) await rename(draft, to)
-      else await link(draft, to)
+      await publish({ to, draft, mayReplace })
       return { manifest, ...written }
     })
   } finally {
@@ -122,7 +120,8 @@ export type Restored = { manifest: FullManifest; environment: string | null }
 
 /**
  * Restores everything into an empty installation. Reads the whole backup before it changes anything. The database comes
- * last, and a failure removes the new volumes, so it can be repeated. Throws `BackupError`, `CopyError`.
+ * last, and a failure removes the new volumes, so it can be repeated. After a kill, the next restore removes them. Throws
+ * `BackupError`, `CopyError`.
  */
 export async function restoreAll(options: FullRestore): Promise<Restored> {
   const { key, copies, containers, passphrase, source, signal } = options
@@ -131,10 +130,9 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
   const wasMissing = (await stat(key.dataDir).catch(() => null)) === null
   await mkdir(key.dataDir, { recursive: true, mode: 0o700 })
   const folder = await mkdtemp(join(key.dataDir, draftNames.restore))
-  const created: string[] = []
-  let [isDone, hasFolders] = [false, false]
-  const templates = join(key.dataDir, 'templates')
-  const history = join(key.dataDir, 'history')
+  let isDone = false
+  let volumes: string[] | null = null
+  const { templates, history } = foldersOf(key.dataDir)
   try {
     await source.readPlatform(folder, { withHistory: true, signal })
     const manifest = await readStage(folder, source.name)
@@ -150,6 +148,8 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
       )
     const { environment: sealed } = manifest
     const environment = sealed && openOrFail(() => openWith(phrase, sealed, environmentContext))
+    const unfinished = await unfinishedVolumes(key.dataDir)
+    if (unfinished) await removeUnfinished(key.dataDir, containers, unfinished)
     for (const each of [templates, history])
       if ((await readdir(each).catch(() => [])).length > 0)
         throw new BackupError(`${each} is not empty. Restore into another data folder.`)
@@ -160,16 +160,15 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
         `The container engine already has the volume ${volumeFor(full)}. Restore into an engine without volumes of this installation.`,
       )
     if (!options.isScratch) await source.check('all', signal)
-    for (const volume of manifest.volumes) {
-      created.push(volumeFor(volume))
+    volumes = manifest.volumes.map(volumeFor)
+    await markRestored(key.dataDir, volumes)
+    for (const volume of manifest.volumes)
       await containers.createVolume(volumeFor(volume), labelsOf(volume, manifest))
-    }
     const mounts = manifest.volumes.map((volume) =>
       mountOf(volumeFor(volume), volume, '/restore/roost/volumes', false),
     )
     await source.extract(mounts, 'all', signal)
     unwrapped.keep(key)
-    hasFolders = true
     await cp(join(folder, parts.templates), templates, { recursive: true, verbatimSymlinks: true })
     // Backups of earlier versions have none.
     if (await stat(join(folder, parts.history)).catch(() => null))
@@ -178,18 +177,33 @@ export async function restoreAll(options: FullRestore): Promise<Restored> {
     const environmentFile = join(key.dataDir, 'restored.env')
     await writeOnce(environmentFile, environment)
     await copies.restoreFrom(join(folder, parts.database))
-    await markRestored(key.dataDir)
     isDone = true
+    // Volumes that stay named are harmless: a restore next to this database is refused, and the next start removes the mark.
+    await markRestored(key.dataDir).catch(() => {})
     return { manifest, environment: environment === null ? null : environmentFile }
   } finally {
-    if (!isDone) for (const volume of created) await containers.removeVolume(volume).catch(() => {})
-    // The folders were empty before.
-    if (!isDone && hasFolders)
-      for (const each of [templates, history]) await rm(each, { recursive: true, force: true })
+    // What cannot be removed now stays recorded for the next restore.
+    if (!isDone && volumes) await removeUnfinished(key.dataDir, containers, volumes).catch(() => {})
     await rm(folder, { recursive: true, force: true })
     if (!isDone && wasMissing && (await readdir(key.dataDir)).length === 0)
       await rm(key.dataDir, { recursive: true })
   }
+}
+
+const foldersOf = (dataDir: string) => ({
+  templates: join(dataDir, 'templates'),
+  history: join(dataDir, 'history'),
+})
+
+/** Removes what a restore without a database left. Its volumes did not exist before, and its folders were empty. */
+async function removeUnfinished(
+  dataDir: string,
+  containers: Pick<Containers, 'removeVolume'>,
+  volumes: readonly string[],
+): Promise<void> {
+  for (const volume of volumes) await containers.removeVolume(volume)
+  for (const each of Object.values(foldersOf(dataDir))) await rm(each, { recursive: true, force: true })
+  await rm(join(dataDir, restoredFile), { force: true })
 }
 
 /** The labels that the platform gives a volume of an agent. */

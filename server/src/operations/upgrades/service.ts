@@ -51,7 +51,9 @@ export async function upgradeData(options: UpgradeData): Promise<string[]> {
   if (!hasData || migrations.first_pending === null) {
     const applied = await options.migrate()
     const isSame = before !== null && sameCode(before.code, code)
-    if (!isSame || !before.completed) await writeState(dataDir, next(before, code, null))
+    const isMigrated = hasData && before !== null && (await wasMigrated(dataDir, before, migrations.applied))
+    if (isMigrated) await writeState(dataDir, { ...before, code, completed: true })
+    else if (!isSame || !before.completed) await writeState(dataDir, next(before, code, null))
     return applied
   }
   const backup = options.hasBackup ? await backUp(options, before, migrations.applied) : null
@@ -64,6 +66,12 @@ export async function upgradeData(options: UpgradeData): Promise<string[]> {
   await writeState(dataDir, { ...state, completed: true })
   await removeOldBackups(dataDir, 'upgrade', [state.backup])
   return applied
+}
+
+/** True after an upgrade that applied its migrations and was killed before it recorded that: its way back is valid. */
+async function wasMigrated(dataDir: string, state: UpgradeState, migrations: number): Promise<boolean> {
+  if (state.completed) return false
+  return state.backup === null || !(await isUnmigrated(dataDir, state.backup, migrations))
 }
 
 const unknownCode: Code = { version: unrecorded, commit: null, root: null }

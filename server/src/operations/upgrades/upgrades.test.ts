@@ -124,6 +124,41 @@ forEachDialect((dialect, open) => {
     assert.deepEqual(await world.backups(), made)
     assert.deepEqual((await world.plan()).to, one)
   })
+
+  const fixed = { ...two, version: '2.0.1', commit: 'c'.repeat(40) }
+  for (const code of [two, fixed]) {
+    test(`an upgrade killed after its last migration keeps its way back when ${code.version} starts`, async () => {
+      await using world = await openWorld(open)
+      await world.upgrade(one)
+      await world.put('before')
+      await world.upgradeAndKill(two)
+      const [backup] = await world.backups()
+      await world.upgrade(code, { state: migrated })
+      const way = { previous: one, backup, without_backup: false }
+      assert.deepEqual(await world.state(), { code, ...way, completed: true })
+      assert.equal((await world.plan()).backup?.name, backup)
+      await world.rollBack()
+      await world.finish()
+      assert.deepEqual(await world.content(), { keys: ['before'], hasTable: false })
+    })
+  }
+})
+
+test('the earlier version that runs after an upgrade that changed nothing has no backup to go back to', async () => {
+  await using world = await openWorld((await import('../../test/dialects.ts')).openTestDatabase)
+  await world.upgrade(one)
+  const migrate = async () => Promise.reject(new Error('no such column'))
+  await assert.rejects(world.upgradeWithMigration(two, { migrate }), /no such column/)
+  await world.upgrade(one)
+  assert.equal((await world.plan()).backup, null)
+})
+
+test('an upgrade without a backup that was killed after its last migration has no way back', async () => {
+  await using world = await openWorld((await import('../../test/dialects.ts')).openTestDatabase)
+  await world.upgrade(one)
+  await world.upgradeAndKill(two, { hasBackup: false })
+  await world.upgrade(two, { state: migrated })
+  await assert.rejects(world.plan(), /ran without a backup/)
 })
 
 test('an interrupted rollback keeps the backup that it restores, also when it is the oldest', async () => {
@@ -194,6 +229,9 @@ test('a new version without migrations changes no data, and a rollback only the 
   await assert.rejects(world.plan(), /no upgrade to go back from/)
 })
 
+/** After the migration `9999-later`. */
+const migrated = async (): Promise<MigrationState> => ({ applied: 11, expected: 11, first_pending: null })
+
 type Step = 'copyTo' | 'verify' | 'replaceWith' | 'after replaceWith'
 
 /** Copies that stop at a step, as a killed process does. */
@@ -230,6 +268,19 @@ async function openWorld(open: OpenTestDb) {
   /** The code that last opened the data is checked out. */
   const present = async (): Promise<Code> => (await state()).code
   const state = async () => JSON.parse(await readFile(join(folder, 'upgrade-state.json'), 'utf8'))
+  const migrate = () =>
+    withDb(async (db) => {
+      const { schema } = db.withTables()
+      await schema.createTable('added_later').ifNotExists().addColumn('id', 'text').execute()
+      return ['9999-later']
+    })
+  const upgradeWithMigration = (code: Code, over: Partial<UpgradeData> = {}) =>
+    upgradeData({
+      ...options(code),
+      state: async () => ({ ...complete, first_pending: '9999-later' }),
+      migrate,
+      ...over,
+    })
   return {
     copies,
     url,
@@ -239,18 +290,15 @@ async function openWorld(open: OpenTestDb) {
       now = time
     },
     upgrade: (code: Code, over: Partial<UpgradeData> = {}) => upgradeData({ ...options(code), ...over }),
-    upgradeWithMigration: (code: Code, over: Partial<UpgradeData> = {}) =>
-      upgradeData({
-        ...options(code),
-        state: async () => ({ ...complete, first_pending: '9999-later' }),
-        migrate: () =>
-          withDb(async (db) => {
-            const { schema } = db.withTables()
-            await schema.createTable('added_later').ifNotExists().addColumn('id', 'text').execute()
-            return ['9999-later']
-          }),
-        ...over,
-      }),
+    upgradeWithMigration,
+    /** As a process that is killed after its last migration. */
+    async upgradeAndKill(code: Code, over: Partial<UpgradeData> = {}) {
+      const killed = async () => {
+        await migrate()
+        throw new Error('killed')
+      }
+      await assert.rejects(upgradeWithMigration(code, { ...over, migrate: killed }), /killed/)
+    },
     plan: async (name: string | null = null, running?: Code) =>
       planRollback({ key, copies }, running ?? (await present()), name),
     async rollBack(name: string | null = null, on = copies) {

@@ -71,6 +71,8 @@ export function containersSuite(title: string, open: () => Promise<Harness>): vo
       const { id } = await containers.ping()
       assert.match(id, /^\S{4,200}$/)
       assert.equal((await containers.ping()).id, id)
+      const unfiltered = harness.unfiltered ?? containers
+      assert.equal((await unfiltered.ping()).id, id)
     })
 
     test('an unreachable engine is engine_down, quickly', { timeout: timeoutMs }, async () => {

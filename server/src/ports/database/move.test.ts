@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { migrations } from '../../migrations/index.ts'
 import { forEachDialect, type OpenTestDb, openTestDatabase, type TestDb } from '../../test/dialects.ts'
 import { MoveError, moveDatabase } from './move.ts'
-import type { Db } from './port.ts'
+import type { Db, Executor } from './port.ts'
 
 type Row = Record<string, unknown>
 type Tables = Record<string, Row>
@@ -107,6 +107,29 @@ forEachDialect((dialect, open: OpenTestDb) => {
       await move(target, last)
       assert.deepEqual(await contents(last, tables), before)
       for (const db of [source, target, last]) assert.equal(await addEvent(db), 4)
+    })
+
+    test('no limit of time ends the transaction of a database that waits for the other one', async (t) => {
+      if (dialect === 'sqlite') return t.skip('it has no limits')
+      await using source = await openTestDatabase()
+      await using target = await open({ migrated: false })
+      await using last = await openTestDatabase({ migrated: false })
+      let limits: string[] = []
+      const watched =
+        <On extends Executor, T>(work: (on: On) => Promise<T>) =>
+        async (on: On) => {
+          const done = await work(on)
+          const { rows } = await sql<{ setting: string }>`select setting from pg_settings
+            where name in ('statement_timeout', 'idle_in_transaction_session_timeout')`.execute(
+            on.withTables(),
+          )
+          limits = rows.map(({ setting }) => setting)
+          return done
+        }
+      await move(source, { ...target, atomically: (work) => target.atomically(watched(work)) })
+      assert.deepEqual(limits, ['0', '0'], 'of the target')
+      await move({ ...target, snapshot: (work) => target.snapshot(watched(work)) }, last)
+      assert.deepEqual(limits, ['0', '0'], 'of the source')
     })
 
     test('is refused while a platform holds a lease, and for a target with tables', async () => {

@@ -38,8 +38,11 @@ export async function moveDatabase(move: Move): Promise<{ tables: number; rows: 
   await migrate(to, migrations, { now })
   return from.snapshot((source) =>
     to.atomically(async (tx) => {
-      const restore = await target.suspendForeignKeys(tx)
       const facts = byDialect(from)
+      // Each transaction waits while the other one reads or writes a whole table.
+      await facts.liftTimeLimits(source)
+      await target.liftTimeLimits(tx)
+      const restore = await target.suspendForeignKeys(tx)
       let rows = 0
       const tables = await facts.tables(source)
       for (const table of tables) {

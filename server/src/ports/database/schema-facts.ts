@@ -11,6 +11,8 @@ export type SchemaFacts = {
   sequences(on: Executor): Promise<Map<string, number>>
   /** Later rows of the table get ids above `last`. */
   setSequence(tx: Tx, table: string, last: number): Promise<void>
+  /** Lets statements of the transaction, and pauses between them, take any time. */
+  liftTimeLimits(on: Executor): Promise<void>
   /** Allows rows in any order until the returned function is called, which checks all of them. */
   suspendForeignKeys(tx: Tx): Promise<() => Promise<void>>
 }
@@ -44,6 +46,7 @@ const sqlite: SchemaFacts = {
     await rowsOf(tx, sql`delete from sqlite_sequence where name = ${table}`)
     await rowsOf(tx, sql`insert into sqlite_sequence (name, seq) values (${table}, ${last})`)
   },
+  async liftTimeLimits() {},
   async suspendForeignKeys(tx) {
     await rowsOf(tx, sql`pragma defer_foreign_keys = on`)
     return async () => {
@@ -95,8 +98,11 @@ const postgres: SchemaFacts = {
       )
     }
   },
+  async liftTimeLimits(on) {
+    await rowsOf(on, sql`set local statement_timeout = 0`)
+    await rowsOf(on, sql`set local idle_in_transaction_session_timeout = 0`)
+  },
   async suspendForeignKeys(tx) {
-    await rowsOf(tx, sql`set local statement_timeout = 0`)
     const keys = await rowsOf(
       tx,
       sql<ForeignKey>`select relname as table_name, conname as name, pg_get_constraintdef(pg_constraint.oid) as definition

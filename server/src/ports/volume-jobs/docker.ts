@@ -2,7 +2,7 @@ import { PassThrough, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type Docker from 'dockerode'
 import { type OwnContainer, readOwnContainer, throughOwnMounts } from './own-mounts.ts'
-import { checkEnv, lastLines, VolumeJobError, type VolumeJobs } from './port.ts'
+import { checkEnv, jobHostName, lastLines, VolumeJobError, type VolumeJobs } from './port.ts'
 
 export type DockerJobsOptions = {
   docker: Docker
@@ -58,7 +58,7 @@ export function createDockerJobs(options: DockerJobsOptions): VolumeJobs {
       const container = await docker
         .createContainer({
           Image: image,
-          Hostname: 'roost-backup',
+          Hostname: jobHostName(),
           Entrypoint: ['/bin/sh', '-c'],
           Cmd: [prelude],
           Env: [`ROOST_JOB_SCRIPT=${links}${script}`, 'HOME=/tmp', 'LC_ALL=C.UTF-8'],

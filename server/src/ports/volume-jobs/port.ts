@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 
 /** A job cannot run or has failed; the message says why and what to do. */
@@ -44,6 +45,14 @@ export type JobMount =
 
 /** `errors`: the last lines of the standard error output. */
 export type JobResult = { code: number; errors: string[] }
+
+/**
+ * A new host name for each job. restic takes a lock of its own host for dead when it finds no such process, and a job
+ * sees only its own processes.
+ */
+export function jobHostName(): string {
+  return `roost-backup-${randomBytes(8).toString('hex')}`
+}
 
 /** Throws for a value that would become two variables. */
 export function checkEnv(env: Record<string, string>): void {

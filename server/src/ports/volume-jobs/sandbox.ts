@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { checkEnv, type JobMount, lastLines, VolumeJobError, type VolumeJobs } from './port.ts'
+import { checkEnv, type JobMount, jobHostName, lastLines, VolumeJobError, type VolumeJobs } from './port.ts'
 
 export type SandboxJobsOptions = {
   /** Temporary folders of jobs. */
@@ -38,7 +38,7 @@ export function createSandboxJobs({ folder, volumeFolder, path }: SandboxJobsOpt
         const isRoot = process.getuid?.() === 0
         const args = [
           ...['--die-with-parent', '--new-session', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
-          ...['--hostname', 'roost-backup', ...(hasNetwork ? [] : ['--unshare-net'])],
+          ...['--hostname', jobHostName(), ...(hasNetwork ? [] : ['--unshare-net'])],
           ...[
             '--cap-drop',
             'ALL',

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type Docker from 'dockerode'
-import type { Closing, EngineInfo, Isolation, OciRuntimes } from '../port.ts'
+import { type Closing, ContainerError, type EngineInfo, type Isolation, type OciRuntimes } from '../port.ts'
 import { type Ask, get } from './connect.ts'
 import type { EngineTraits } from './spec.ts'
 
@@ -17,8 +17,8 @@ export type Traits = {
 type VersionAnswer = { Version: string; Components?: { Name: string }[] }
 type InfoAnswer = {
   ID?: string
-  Name: string
-  DockerRootDir: string
+  Name?: string
+  DockerRootDir?: string
   NCPU: number
   MemTotal: number
   Runtimes?: Record<string, unknown> | null
@@ -53,8 +53,7 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
         default: info.DefaultRuntime || null,
       }
       return {
-        // Podman answers with another random id each time.
-        id: podman || !info.ID ? `podman:${info.Name}:${info.DockerRootDir}` : `docker:${info.ID}`,
+        id: identityOf(info, podman),
         name: podman ? 'Podman' : 'Docker',
         version: version.Version,
         cpus: info.NCPU,
@@ -98,6 +97,19 @@ export function createTraits(docker: Docker, ask: Ask): Traits {
     }),
   }
   return traits
+}
+
+/**
+ * Podman answers with another random id each time. An engine filter of an earlier version hides all three fields, and no
+ * constant may replace them: two machines would take each other's agents as their own.
+ */
+function identityOf({ ID, Name, DockerRootDir }: InfoAnswer, isPodman: boolean): string {
+  if (!isPodman && ID) return `docker:${ID}`
+  if (Name && DockerRootDir) return `podman:${Name}:${DockerRootDir}`
+  throw new ContainerError(
+    'engine_fault',
+    'the engine does not show its identity: update the engine filter in front of it',
+  )
 }
 
 /**

@@ -6,6 +6,8 @@ export type Harness = {
   containers: Containers
   /** Another installation on the same engine. */
   neighbour: Containers
+  /** The same engine without the filter that is in front of `containers`. */
+  unfiltered?: Containers
   /** An adapter whose engine does not answer. */
   away: Containers
   /** An image that runs `ROOST_TEST_SCRIPT`, or simulates `ROOST_TEST_BEHAVIOUR` in the fake. */

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import type { ContainerSpec } from '../../port.ts'
+import { createDockerContainers } from '../docker.ts'
 import { createOptions } from '../spec.ts'
 import { tar } from './test-archive.ts'
 import { openTestFilter, type TestFilter } from './test-filter.ts'
@@ -14,15 +15,19 @@ import { openTestFilter, type TestFilter } from './test-filter.ts'
 const ours = { 'roost.install': 'one' }
 const theirs = { 'roost.install': 'two' }
 
+const identity = { ID: 'id-of-this-engine', Name: 'host', DockerRootDir: '/var/lib/docker' }
+
 /** What a small engine answers; every other path is 404. */
 const answers: Record<string, unknown> = {
   '/_ping': 'OK',
+  '/version': { Version: '27', Components: [{ Name: 'Engine' }] },
   '/info': {
+    ...identity,
     NCPU: 2,
     MemTotal: 5,
     Runtimes: { runc: { path: '/usr/bin/runc' } },
     DefaultRuntime: 'runc',
-    Swarm: {},
+    Swarm: { NodeID: 'secret' },
   },
   '/system/df': {
     Containers: [
@@ -116,6 +121,17 @@ beforeEach(() => {
   forwarded.length = 0
   filter.refused.length = 0
 })
+
+/** The engine answers differently during `work`. */
+async function answering(path: string, answer: object, work: () => Promise<void>): Promise<void> {
+  const before = answers[path]
+  answers[path] = answer
+  try {
+    await work()
+  } finally {
+    answers[path] = before
+  }
+}
 
 type Reply = { status: number; json: Record<string, unknown>; text: string }
 function call(
@@ -419,6 +435,7 @@ test('lists and events are limited to this installation', async () => {
 
 test('the engine’s description, disk usage, networks and volumes show nothing of others', async () => {
   assert.deepEqual((await call('GET', '/info')).json, {
+    ...identity,
     NCPU: 2,
     MemTotal: 5,
     DefaultRuntime: 'runc',
@@ -435,6 +452,23 @@ test('the engine’s description, disk usage, networks and volumes show nothing 
   assert.deepEqual((await call('GET', named('lan'))).json, [own, foreign])
   assert.deepEqual((await call('GET', '/volumes/taken')).json, { Name: 'taken', Labels: {} })
   assert.equal((await call('GET', '/volumes/home')).json.Mountpoint, '/m')
+})
+
+test('the engine has the same identity with and without the filter', async () => {
+  const idAt = async (socket: string) =>
+    (await createDockerContainers(`docker://${socket}`, { install: 'one', network: 'x' }).ping()).id
+  assert.equal(await idAt(join(folder, 'engine.sock')), `docker:${identity.ID}`)
+  assert.equal(await idAt(filter.socket), `docker:${identity.ID}`)
+  await answering('/version', { Version: '5', Components: [{ Name: 'Podman Engine' }] }, async () => {
+    assert.equal(await idAt(filter.socket), 'podman:host:/var/lib/docker')
+  })
+})
+
+test('an engine without an identity is refused: a constant would be the same for all', async () => {
+  const containers = createDockerContainers(`docker://${filter.socket}`, { install: 'one', network: 'x' })
+  await answering('/info', { NCPU: 2, MemTotal: 5 }, () =>
+    assert.rejects(containers.ping(), /does not show its identity: update the engine filter/),
+  )
 })
 
 test('a volume name of another installation is in use', async () => {

@@ -6,14 +6,14 @@ type Network = Labelled & { Id?: string; Name?: string; Created?: string }
 
 export type IsOwn = (labels: Labels) => boolean
 
-/** Without addresses, paths, plugins and the names of other containers' things. */
+/** Without addresses, plugins and the names of other containers' things. The first three fields identify the engine. */
 export function reduceInfo(answer: Record<string, unknown>): unknown {
-  const { NCPU, MemTotal, Runtimes, DefaultRuntime } = answer
+  const { ID, Name, DockerRootDir, NCPU, MemTotal, Runtimes, DefaultRuntime } = answer
   const names = Object.keys(typeof Runtimes === 'object' && Runtimes ? Runtimes : {})
   const options: unknown[] = Array.isArray(answer.SecurityOptions) ? answer.SecurityOptions : []
   const SecurityOptions = options.filter((option) => option === 'name=rootless')
   const own = Object.fromEntries(names.map((name) => [name, {}]))
-  return { NCPU, MemTotal, DefaultRuntime, Runtimes: own, SecurityOptions }
+  return { ID, Name, DockerRootDir, NCPU, MemTotal, DefaultRuntime, Runtimes: own, SecurityOptions }
 }
 
 /** Both forms of the answer, see `DiskAnswer`; images and build caches are left out. */

@@ -22,6 +22,10 @@ containersSuite('containers of a Docker engine behind the engine filter', async 
       install: neighbours.mark,
       network: neighbours.mark,
     }),
+    unfiltered: createDockerContainers(`docker://${engineSocket}`, {
+      install: engine.mark,
+      network: engine.mark,
+    }),
     away: createDockerContainers('docker:///run/roost-test-nowhere.sock', { install: 'x', network: 'x' }),
     image: engine.image,
     tellsMemoryKills: true,
