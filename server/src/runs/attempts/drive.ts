@@ -190,6 +190,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
   }
 
   async function record(set: SetRow): Promise<boolean> {
+    // An earlier job may have ended after the set was read.
+    if ((await store.find(set.id))?.status !== 'recording') return false
     try {
       const { record: base } = await history.make(set.agent_id, {
         reason: () => 'demand',
