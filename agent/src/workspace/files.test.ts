@@ -307,12 +307,13 @@ test('a pipe in place of a file is ignored and blocks nothing', async () => {
   // In a process of its own, which can be killed: a blocked thread would keep this one from ending.
   const output = await outputOf(`
     import { createPaths } from '${import.meta.dirname}/paths.ts'
-    import { readSmall, readWorkspaceInfo } from '${import.meta.dirname}/info.ts'
+    import { readWorkspaceInfo } from '${import.meta.dirname}/info.ts'
+    import { readPlainFile } from '${import.meta.dirname}/plain-file.ts'
     import { writeGitignore } from '${import.meta.dirname}/gitignore.ts'
     import { ownersFilesOf } from '${import.meta.dirname}/../test/home.ts'
     const home = '${t.home}'
     const { metrics_json, template_yaml } = await readWorkspaceInfo(await createPaths(home))
-    const texts = [metrics_json, template_yaml, await readSmall(home + '/.env'), await ownersFilesOf(home).read('.env')]
+    const texts = [metrics_json, template_yaml, await readPlainFile(home, '.env'), await ownersFilesOf(home).read('.env')]
     await writeGitignore(home)
     process.stdout.write(JSON.stringify(texts))`)
   assert.equal(output, '[null,null,null,null]')
