@@ -10,7 +10,7 @@ const engineOf = (components: string[]) => {
   const requests: string[] = []
   const answers = [
     { Version: '5.0', Components: components.map((Name) => ({ Name })) },
-    { NCPU: 2, MemTotal: 1 },
+    { ID: 'an-engine', Name: 'host', DockerRootDir: '/var/lib/docker', NCPU: 2, MemTotal: 1 },
   ]
   // The answers come in this order, whatever is requested.
   const ask = async (what: string) => {
