@@ -42,6 +42,17 @@ function compare(old: unknown, now: unknown, at: string, found: string[]): void 
   const differ = () => found.push(`${at}: ${text(old)} is now ${text(now)}`)
   if (Array.isArray(old)) {
     if (!Array.isArray(now)) return void differ()
+    // Settings are listed in the order of their definition, and later versions define more.
+    if (at.startsWith('/api/settings') && old.every(hasKey)) {
+      for (const item of old)
+        compare(
+          item,
+          now.filter(hasKey).find(({ key }) => key === item.key),
+          `${at}[${item.key}]`,
+          found,
+        )
+      return
+    }
     if (old.length !== now.length) found.push(`${at}: ${old.length} items are now ${now.length}`)
     for (const [index, item] of old.entries()) compare(item, now[index], `${at}[${index}]`, found)
   } else if (typeof old === 'object' && old !== null) {
@@ -51,6 +62,10 @@ function compare(old: unknown, now: unknown, at: string, found: string[]): void 
       compare(value, fields[name], at.endsWith(' ') ? at + name : `${at}.${name}`, found)
     }
   } else if (old !== now) differ()
+}
+
+function hasKey(item: unknown): item is { key: string } {
+  return typeof item === 'object' && item !== null && 'key' in item && typeof item.key === 'string'
 }
 
 type Entries = { entries: { event_id: string }[] }
