@@ -33,7 +33,7 @@ export const idleMs = 15 * 60_000
 export function relay(request: IncomingMessage, response: ServerResponse, how: Relayed): void {
   const { sent, secrets } = send(request, how)
   const refuse = (reason: string) => {
-    // With its phrase: the response keeps that of a refused attempt.
+    // The reason is given, because the response still has the invalid one of the host.
     response.writeHead(502, 'Bad Gateway', { 'content-type': 'text/plain', connection: 'close' })
     response.end(reason)
   }

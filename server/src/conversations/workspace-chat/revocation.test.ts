@@ -47,7 +47,7 @@ forEachDialect((_name, open) => {
     ['block', false],
     ['block', true],
   ] as const)
-    test(`${action} ends replies in other processes, ${hasAccount ? 'with' : 'without'} an account`, async () => {
+    test(`${action} stops replies of other processes, ${hasAccount ? 'with' : 'without'} an account`, async () => {
       await using world = await openWorkspaceWorld(open)
       if (hasAccount) await world.person('user', sam)
       await world.share(sam)

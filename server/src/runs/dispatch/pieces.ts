@@ -78,7 +78,7 @@ export function createPieces({ clock, live, log, secretsOf, runOf }: PiecesDeps)
     run.row ??= await runOf(execution_id)
     if (!run.row) return
     const secrets = (await secretsOf(agentId))(run.row)
-    // False after pieces, or the end of the block, that another process received from the agent.
+    // False if the agent was connected to another process meanwhile, which got the pieces in between.
     const isNext = at === undefined || (at > 0 && at === (block?.length ?? at))
     if (!isNext) live.closed(execution_id, [kind])
     const { masked, held } = maskPiece((isNext ? (block?.held ?? '') : '') + text, secrets)

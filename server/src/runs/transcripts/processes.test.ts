@@ -113,7 +113,7 @@ describe('two processes on one Redis', { skip }, () => {
     it.writer.partial('run-1', piece('lo'))
     assert.equal(await late.next(), '3+lo')
     assert.deepEqual(it.reader.openPieces('run-1'), [{ ...piece('Hello'), at: 0 }])
-    // The request of the reader comes to the writer; nothing else is for every process.
+    // Both processes get the reader's request for the start of the block. Nothing else went to every process.
     assert.deepEqual(
       it.received.filter((topic) => topic !== 'executions:run-1'),
       ['executions', 'executions'],

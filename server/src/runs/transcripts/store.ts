@@ -41,7 +41,7 @@ const pageBytes = 1024 * 1024
 
 /** Recorded tool calls of a run. Agents write the lines, so their number needs a limit. */
 const maxTools = 10_000
-/** The tool calls of so many lines cannot exceed it; they are not counted for each line. */
+/** This many lines cannot exceed the limit, so the calls of a run are counted only after them. */
 const uncountedLines = maxTools / maxToolsPerLine
 /** A run seldom has more than a few at once. */
 const maxOpenTools = 20
