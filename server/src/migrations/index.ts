@@ -67,6 +67,7 @@ import { forks } from './0101-forks.ts'
 import { attempts } from './0102-attempts.ts'
 import { formerWorkspaces } from './0103-former-workspaces.ts'
 import { openRunRecords } from './0104-open-run-records.ts'
+import { transcriptLimits } from './0105-transcript-limits.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -140,6 +141,7 @@ const inThisVersion: Migration[] = [
   attempts,
   formerWorkspaces,
   openRunRecords,
+  transcriptLimits,
 ]
 
 /**

@@ -29,6 +29,8 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
     lease_expires_at: null,
     last_line: 0,
     line_offset: 0,
+    line_bytes: 0,
+    left_out_lines: 0,
     restarts: 0,
     late_result_at: null,
     log_removed_at: null,

@@ -5,7 +5,8 @@ import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
-import { transcriptStore } from '../transcripts/index.ts'
+import type { ExecutionTables } from '../executions/tables.ts'
+import { maxDailyTranscriptBytes, maxTranscriptBytes, transcriptStore } from '../transcripts/index.ts'
 import { sourceOf } from './request.ts'
 import { claim, claimOne, eventsOf, hello, hold, line, start as startOn } from './test/dispatch-world.ts'
 
@@ -234,6 +235,55 @@ forEachDialect((_, open) => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => on.lines(linked, message)))
     assert.ok(answers.every((answer) => 'acked' in answer && answer.acked === 3))
     assert.equal((await transcriptStore(platform.db).all(execution_id)).length, 3)
+  })
+
+  test('a transcript ends with a notice at its limit, and the run continues', async () => {
+    const { platform, on } = await start()
+    await accept(platform)
+    const run = await claimOne(platform)
+    const send = (from: number, ...texts: string[]) =>
+      on.lines(linked, { t: 'lines', ...hold(run), from, lines: texts.map(line) })
+    assert.deepEqual(await send(1, 'a', 'b'), { acked: 2 })
+    const stored = { line_bytes: maxTranscriptBytes - 2500 }
+    await platform.db.withTables<ExecutionTables>().updateTable('executions').set(stored).execute()
+    assert.deepEqual(await send(3, 'c', 'd'), { acked: 4 })
+    assert.deepEqual(await send(5, 'e'), { acked: 5 })
+    assert.deepEqual(await send(5, 'e', 'f', 'g'), { acked: 7 })
+    assert.deepEqual(await send(9, 'after a gap'), { acked: 7 })
+    const { acked } = await on.hello(linked, hello([{ ...hold(run), state: 'spawned', last_line: 8 }]))
+    assert.deepEqual(acked, { [run.execution_id]: 7 })
+    const log = await transcriptStore(platform.db).all(run.execution_id)
+    const notice =
+      'The transcript ends here, because this run has reached its limit of 128 MiB. The run continues.'
+    assert.deepEqual(
+      log.map((each) => [each._n, 'message' in each && each.message]),
+      ['a', 'b', 'c', 'd', notice].map((text, index) => [index + 1, text]),
+    )
+    assert.deepEqual((await on.result(linked, resultOf(run, { last_line: 7 }))).accepted, true)
+    assert.equal((await platform.row(run.execution_id)).status, 'success')
+  })
+
+  test("the transcripts of an agent's runs of one day have a limit together", async () => {
+    const { platform, on, clock } = await start()
+    const table = platform.db.withTables<ExecutionTables>()
+    const full = { line_bytes: maxDailyTranscriptBytes - 512 * 1024 }
+    const sendTwo = async () => {
+      const run = await claimOne(platform)
+      const texts = ['x', 'y'].map((text) => line(text.repeat(700 * 1024)))
+      for (const [index, each] of texts.entries())
+        await on.lines(linked, { t: 'lines', ...hold(run), from: index + 1, lines: [each] })
+      const log = await transcriptStore(platform.db).all(run.execution_id)
+      await on.result(linked, resultOf(run))
+      return log.map((each) => ('message' in each ? `${each.message}`.slice(0, 21) : ''))
+    }
+    await accept(platform)
+    await on.result(linked, resultOf(await claimOne(platform)))
+    await table.updateTable('executions').set(full).execute()
+    await accept(platform)
+    assert.deepEqual(await sendTwo(), ['x'.repeat(21), 'The transcript ends h'])
+    await clock.advance(24 * 3600 + 1)
+    await accept(platform)
+    assert.deepEqual(await sendTwo(), ['x'.repeat(21), 'y'.repeat(21)])
   })
 
   test("the agent's secrets, the run's key and its broker token are masked in lines and results", async () => {

@@ -20,7 +20,7 @@ import {
   type Settle,
 } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
-import { leaseFrom } from './lines.ts'
+import { lastReceived, leaseFrom } from './lines.ts'
 
 export type HoldDeps = Settle & {
   db: Db
@@ -83,7 +83,7 @@ export function createHold({ db, clock, live, runContexts, settle }: HoldDeps) {
         continue
       }
       running.delete(row.id)
-      acked[row.id] = row.last_line - row.line_offset
+      acked[row.id] = lastReceived(row)
       const hold = { id: row.id, agentId, claimToken: run.claim_token }
       // The message that it was spawned may have been lost with the link.
       if (run.state !== 'accepted') await queue.markSpawned([hold], timestamp(now), leaseFrom(now))

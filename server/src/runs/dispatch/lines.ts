@@ -10,9 +10,19 @@ import {
   executionStore,
   type Hold,
   isPrivate,
+  type LineCounts,
   queueStore,
 } from '../executions/index.ts'
-import { type Live, numberLine, toolsIn, transcriptStore } from '../transcripts/index.ts'
+import {
+  type Live,
+  maxDailyTranscriptBytes,
+  maxTranscriptBytes,
+  type NumberedLine,
+  numberLine,
+  sizeOfLines,
+  toolsIn,
+  transcriptStore,
+} from '../transcripts/index.ts'
 import { placeLines } from './rules.ts'
 
 export type LinesDeps = {
@@ -40,7 +50,7 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
       for (let attempt = 0; attempt < 4; attempt += 1) {
         const row = await executionStore(tx).byId(hold.id)
         if (!row || !isHeld(row, hold)) return { stale: true as const }
-        const last = row.last_line - row.line_offset
+        const last = lastReceived(row)
         const place = placeLines(message.from, message.lines.length, last)
         if (place.kind !== 'append') return { acked: last }
         const fresh = message.lines.slice(place.skip)
@@ -58,14 +68,11 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
     chunk: { fresh: TranscriptLine[]; at: string; secrets: readonly string[] },
   ): Promise<boolean> {
     const { fresh, at, secrets } = chunk
-    const advance = {
-      from: row.last_line,
-      to: row.last_line + fresh.length,
-      leaseExpiresAt: leaseFrom(clock.now()),
-    }
+    const numbered = fresh.map((line, index) => numberLine(line, row.last_line + index + 1, at, secrets))
+    const { stored, counts } = await withinLimits(tx, row, numbered, at)
+    const advance = { from: row, to: counts, leaseExpiresAt: leaseFrom(clock.now()) }
     if (!(await queueStore(tx).advanceLines(hold, advance))) return false
-    const stored = fresh.map((line, index) => numberLine(line, row.last_line + index + 1, at, secrets))
-    await transcriptStore(tx).add(row, stored)
+    if (stored.length > 0) await transcriptStore(tx).add(row, stored)
     tx.onCommitted(() => {
       live.changed(row.id)
       for (const tool of toolsIn(stored).started) {
@@ -75,6 +82,48 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
     })
     return true
   }
+
+  /**
+   * Fails open for the run: at a limit it continues, a notice replaces the lines, and no later line is stored.
+   * The agent's total is read only once per MiB, because runs rarely have more.
+   */
+  async function withinLimits(tx: Tx, row: ExecutionRow, lines: NumberedLine[], at: string) {
+    const { last_line, line_offset, line_bytes, left_out_lines } = row
+    const bytes = line_bytes + sizeOfLines(lines)
+    const counts = { last_line, line_offset, line_bytes, left_out_lines: left_out_lines + lines.length }
+    if (left_out_lines > 0) return { stored: [], counts }
+    const reached = bytes > maxTranscriptBytes ? runLimitNotice : await dailyNotice(tx, row, bytes)
+    if (!reached) {
+      const last = last_line + lines.length
+      return { stored: lines, counts: { last_line: last, line_offset, line_bytes: bytes, left_out_lines } }
+    }
+    const stored = [numberLine(reached, last_line + 1, at, [])]
+    // The notice is no line of the agent.
+    return { stored, counts: { ...counts, last_line: last_line + 1, line_offset: line_offset + 1 } }
+  }
+
+  async function dailyNotice(tx: Tx, row: ExecutionRow, bytes: number): Promise<TranscriptLine | null> {
+    if (Math.floor(bytes / mebibyte) === Math.floor(row.line_bytes / mebibyte)) return null
+    const since = timestamp(secondsLater(clock.now(), -24 * 3600))
+    const total = await queueStore(tx).lineBytesSince(row.agent_id, since)
+    return total + bytes - row.line_bytes > maxDailyTranscriptBytes ? dailyLimitNotice : null
+  }
+}
+
+const mebibyte = 1024 * 1024
+const runLimitNotice = limitNotice(`this run has reached its limit of ${maxTranscriptBytes / mebibyte} MiB`)
+const dailyLimitNotice = limitNotice(
+  `the agent's runs of 24 hours have reached their limit of ${maxDailyTranscriptBytes / mebibyte} MiB`,
+)
+
+function limitNotice(reason: string): TranscriptLine {
+  const message = `The transcript ends here, because ${reason}. The run continues.`
+  return { type: 'system', subtype: 'notice', level: 'warning', message }
+}
+
+/** Number of the agent's last line that need not be sent again. */
+export function lastReceived(row: LineCounts): number {
+  return row.last_line + row.left_out_lines - row.line_offset
 }
 
 export function isHeld(row: ExecutionRow, hold: Hold): boolean {

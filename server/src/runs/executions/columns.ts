@@ -6,6 +6,8 @@ export const concurrentColumns = [
   'agent_deleted',
   'spawned_at',
   'last_line',
+  'line_bytes',
+  'left_out_lines',
   'metered_requests',
   'cost_micros',
   'cost_estimated',

@@ -10,7 +10,14 @@ export { createRunHooks, type RunHooks, type TurnContext } from './hooks.ts'
 export { logText, storedLines } from './log.ts'
 export { type ModelCallRow, modelCallStore } from './model-call-store.ts'
 export { overdueStore } from './overdue-store.ts'
-export { type Hold, type QueueCounts, type QueueStore, queueStore, type Waiting } from './queue-store.ts'
+export {
+  type Hold,
+  type LineCounts,
+  type QueueCounts,
+  type QueueStore,
+  queueStore,
+  type Waiting,
+} from './queue-store.ts'
 export { type EndedRun, runRetentionStore } from './retention-store.ts'
 export { executionRoutes, readerOf } from './routes.ts'
 export {

@@ -18,6 +18,7 @@ export type QueueCounts = {
   last_place: string | null
 }
 
+export type LineCounts = Pick<ExecutionRow, 'last_line' | 'line_offset' | 'line_bytes' | 'left_out_lines'>
 export type OpenRuns = { activeSchedules: ReadonlySet<string>; lastQueuedAt: ReadonlyMap<string, string> }
 
 /** Condition of the index `executions_open`, which stays small: runs that have not ended. */
@@ -291,7 +292,7 @@ export function queueStore(executor: Executor) {
           started_at: claim.at,
           spawned_at: null,
           lease_expires_at: claim.leaseExpiresAt,
-          line_offset: e.ref('last_line'),
+          line_offset: e('last_line', '+', e.ref('left_out_lines')),
         }))
         .where('id', 'in', [...ids])
         .where('status', '=', 'queued')
@@ -344,18 +345,31 @@ export function queueStore(executor: Executor) {
     },
 
     /**
-     * Reserves the line numbers up to `to` when `from` is still the last one, and renews the lease. Returns
+     * Reserves the line numbers up to `to.last_line` when no line came after `from`, and renews the lease. Returns
      * false when the caller must read the row again.
      */
     async advanceLines(
       hold: Hold,
-      { from, to, leaseExpiresAt }: { from: number; to: number; leaseExpiresAt: string },
+      { from, to, leaseExpiresAt }: { from: LineCounts; to: LineCounts; leaseExpiresAt: string },
     ): Promise<boolean> {
+      const { last_line, line_offset, line_bytes, left_out_lines } = to
       const result = await ofHold(hold)
-        .set({ last_line: to, lease_expires_at: leaseExpiresAt })
-        .where('last_line', '=', from)
+        .set({ last_line, line_offset, line_bytes, left_out_lines, lease_expires_at: leaseExpiresAt })
+        .where('last_line', '=', from.last_line)
+        .where('left_out_lines', '=', from.left_out_lines)
         .executeTakeFirst()
       return Number(result.numUpdatedRows) === 1
+    },
+
+    /** Size of the transcripts of the agent's runs that were created at `since` or later, as limits count it. */
+    async lineBytesSince(agentId: string, since: string): Promise<number> {
+      const { total } = await db
+        .selectFrom('executions')
+        .select((e) => e.fn.sum<number | null>('line_bytes').as('total'))
+        .where('agent_id', '=', agentId)
+        .where('created_at', '>=', since)
+        .executeTakeFirstOrThrow()
+      return Number(total ?? 0)
     },
 
     async renewLeases(agentId: string, ids: readonly string[], leaseExpiresAt: string): Promise<void> {

@@ -33,8 +33,12 @@ export type ExecutionsTable = {
   lease_expires_at: string | null
   /** Number of the last stored line. */
   last_line: number
-  /** `last_line` at the start of the current claim: the agent counts its own lines from 1. */
+  /** Lines before the current claim, those left out included: the agent counts its own lines from 1. */
   line_offset: number
+  /** Size of the stored lines, as the limits of transcripts count it. */
+  line_bytes: number
+  /** Lines that were not stored, because the transcript had reached its limit. */
+  left_out_lines: number
   /** Number of restarts because the runtime had lost its session. */
   restarts: number
   /** Time of a result that arrived after the end. */

@@ -7,7 +7,14 @@
 
 export { maskText } from '../../kit/mask-secrets.ts'
 export type { PartialText, PlacedPiece } from './open-pieces.ts'
-export { type NumberedLine, numberLine, storableText } from './rules.ts'
+export {
+  maxDailyTranscriptBytes,
+  maxTranscriptBytes,
+  type NumberedLine,
+  numberLine,
+  sizeOfLines,
+  storableText,
+} from './rules.ts'
 export { createLive, type Live, type LiveListener } from './service.ts'
 export { countWithin, type ExecutionToolsTable, type TranscriptStore, transcriptStore } from './store.ts'
 export { type ToolStart, toolsIn } from './tool-rules.ts'

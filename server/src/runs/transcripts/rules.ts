@@ -5,6 +5,18 @@ import { maskJson } from '../../kit/mask-secrets.ts'
 /** A line as stored: its JSON text, and the parsed line for live readers. */
 export type NumberedLine = { n: number; line: StoredLine; text: string }
 
+/** Maximum of what a run stores as its transcript. */
+export const maxTranscriptBytes = 128 * 1024 * 1024
+/** Maximum of what the runs that an agent received in 24 hours store; each run may store its first MiB. */
+export const maxDailyTranscriptBytes = 2048 * 1024 * 1024
+/** A short line takes space in tables and indexes, too. */
+const minLineSize = 1024
+
+/** Size of these lines in bytes, as the limits count it. */
+export function sizeOfLines(lines: readonly NumberedLine[]): number {
+  return lines.reduce((sum, { text }) => sum + Math.max(minLineSize, Buffer.byteLength(text)), 0)
+}
+
 /**
  * Gives a line its number and time, masks the known secrets, and truncates it to `maxLineBytes`. Fields such
  * as `_n` from the agent are replaced. The length of a line that the agent truncated stays, because only the
