@@ -361,6 +361,11 @@ test('a lost container whose volumes can move is taken over, and its return chan
   assert.equal((await t.containers.inspect(id))?.status, 'running')
   const next = t.server.objects('pods').find(({ metadata }) => metadata.name !== pod)
   assert.match(JSON.stringify(next?.spec), new RegExp(`"ROOST_START_WAIT_SECONDS","value":"${fenceSeconds}"`))
+  assert.doesNotMatch(
+    JSON.stringify(next?.spec),
+    /initContainers/,
+    'its volumes were filled for the lost one',
+  )
   const old = t.server.objects('pods').find(({ metadata }) => metadata.name === pod)
   assert.ok(old?.metadata.deletionTimestamp, 'its node ends it when it returns')
 
@@ -403,6 +408,8 @@ test('a container that had not started when its node failed is lost too, and can
   t.runPods()
   await started
   assert.equal((await t.containers.inspect(id))?.status, 'running')
+  const next = t.server.objects('pods').find(({ metadata }) => metadata.name !== pod)
+  assert.match(JSON.stringify(next?.spec), /initContainers/, 'its volumes may be empty')
 })
 
 test('a container waits for a node that responds, or that the platform may not see', async () => {

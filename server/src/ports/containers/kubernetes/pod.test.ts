@@ -33,7 +33,8 @@ function recordOf(more: Partial<ContainerSpec> = {}): ContainerRecord {
 function pod(more: Partial<ContainerSpec> = {}, input: Partial<PodInput> = {}) {
   const { spec, metadata } = podFor({
     ...{ record: recordOf(more), name: 'agent-ada-1', install: 'one', settings: testSettings },
-    ...{ platformAlias: null, run: '7', start: { number: 9, canMove: false }, fenceSeconds: 0 },
+    ...{ platformAlias: null, run: '7', start: { number: 9, canMove: false } },
+    ...{ hasRun: false, fenceSeconds: 0 },
     ...input,
   })
   const [container] = spec.containers
@@ -210,8 +211,7 @@ test('volumes are claims; those of other agents are read-only and never filled',
 test('a volume is filled only before the first run', () => {
   const mounts: ContainerSpec['mounts'] = [{ type: 'volume', volume: 'own', target: '/home/developer' }]
   assert.ok(pod({ mounts }).prepare)
-  const lastRun = { startedAt: null, exitCode: 0, oomKilled: false }
-  assert.equal(pod({}, { record: { ...recordOf({ mounts }), lastRun } }).prepare, null)
+  assert.equal(pod({ mounts }, { hasRun: true }).prepare, null)
 })
 
 test('an interrupted copy starts again, also when some of the files are in place', () => {

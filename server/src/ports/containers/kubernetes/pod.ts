@@ -48,6 +48,8 @@ export type PodInput = {
   run: string
   /** See `Volumes.nextStart`. */
   start: { number: number; canMove: boolean }
+  /** A run of the container has begun, so its volumes have the files of the image. */
+  hasRun: boolean
   /** How long the agent program waits for the end of a container that it replaces. */
   fenceSeconds: number
 }
@@ -120,7 +122,7 @@ export function podFor(input: PodInput) {
     },
     limits,
   }
-  const prepare = prepareArguments(record, volumes)
+  const prepare = prepareArguments(volumes, input.hasRun)
   const image = { image: spec.image, imagePullPolicy: 'IfNotPresent' }
   return {
     apiVersion: 'v1',
@@ -235,7 +237,7 @@ const lostNodeTolerations: Toleration[] = ['not-ready', 'unreachable'].map((cond
 
 type Placed = Mount & { name: string }
 
-function prepareArguments({ lastRun }: ContainerRecord, mounts: readonly Placed[]) {
+function prepareArguments(mounts: readonly Placed[], hasRun: boolean) {
   const args: string[] = []
   const used: { name: string; mountPath: string }[] = []
   const use = (name: string) => {
@@ -251,7 +253,7 @@ function prepareArguments({ lastRun }: ContainerRecord, mounts: readonly Placed[
           args.push('inside', `${folder}/${target.slice(mount.target.length + 1)}`)
       args.push('close', folder)
       // Volumes of other agents are read-only and never filled; later runs find filled ones.
-    } else if (mount.type === 'volume' && !mount.readOnly && lastRun === null)
+    } else if (mount.type === 'volume' && !mount.readOnly && !hasRun)
       args.push('fill', use(mount.name), mount.target)
   }
   return { args, mounts: used }

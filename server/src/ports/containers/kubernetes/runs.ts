@@ -95,7 +95,8 @@ export function createRuns(deps: RunsDeps): Runs {
     const isNew = !rest.some((pod) => isWanted(pod) && !outdated.includes(pod))
     if (isNew) {
       const ended = await waitForEnd(record, rest)
-      await createPod(await supersede(await keepResults(record, ended), abandoned))
+      const hasRun = pods.some((pod) => runsOf(pod).length > 0)
+      await createPod(await supersede(await keepResults(record, ended), abandoned), hasRun)
     }
     await waitForRun(record, { abandoned, isNew })
   }
@@ -165,7 +166,7 @@ export function createRuns(deps: RunsDeps): Runs {
    * The pod's name comes from the version of the record, so that concurrent starts collide and only one creates it.
    * Each stored result changes the record, so a new run does not wait for the deletion of the old object.
    */
-  async function createPod(stored: ContainerRecord): Promise<void> {
+  async function createPod(stored: ContainerRecord, hasRun: boolean): Promise<void> {
     let record = stored
     while (record.openRun === null) record = await change(record, startedPatch(record))
     const name = podName(record)
@@ -175,6 +176,7 @@ export function createRuns(deps: RunsDeps): Runs {
     const pod = podFor({
       ...{ record, name, install, platformAlias, run: record.openRun },
       ...{ settings: deps.settings, start: next, fenceSeconds: isAlone ? 0 : fenceSeconds },
+      hasRun: hasRun || record.lastRun !== null,
     })
     for (let attempt = 0; ; attempt += 1) {
       try {
