@@ -18,6 +18,9 @@ const accounts = [
   account('nobody'),
   account('gone', { suspended_at: '2030-01-01T00:00:00.000Z' }),
   account('chief', { role: 'admin' }),
+  account('former', { role: 'admin', suspended_at: '2030-01-01T00:00:00.000Z' }),
+  // An address that the admin has entered, without proof.
+  account('root', { role: 'admin', email: 'entered@example.com', suspended_at: '2030-01-01T00:00:00.000Z' }),
 ]
 const share = (email: string, access: 'read' | 'write') => ({
   ...{ id: email, email, access, shared_by_id: 'ann', shared_by_email: null, created_at: '' },
@@ -31,6 +34,9 @@ const agentOf = (id: string, owner_id: string, over: Partial<Agent> = {}): Agent
       share('writer@example.com', 'write'),
       share('gone@example.com', 'write'),
       share('guest@example.com', 'read'),
+      share('chief@example.com', 'read'),
+      share('former@example.com', 'read'),
+      share('entered@example.com', 'read'),
     ],
   ),
   ...over,
@@ -44,7 +50,13 @@ const agents = [
 ]
 const principals = createAgentPrincipals({
   agentRecords: { byId: async (id) => agents.find((each) => each.id === id) ?? null },
-  users: { find: async (id) => accounts.find((each) => each.id === id) ?? null },
+  users: {
+    find: async (id) => accounts.find((each) => each.id === id) ?? null,
+    findLogin: async (login) => {
+      const found = accounts.find(({ username, email }) => username === login || email === login)
+      return found ? { account: found, passwordHash: null } : null
+    },
+  },
   isConnectorOn: async (id) => id === 'scout',
 })
 const rightsOf = async (id: string, agent: Agent = scout) => {
@@ -63,6 +75,9 @@ const cases: [string, string, string][] = [
   ['a deleted account', 'user:deleted', 'ended'],
   ['an address with a share', 'email:guest@example.com', 'read'],
   ['an address without a share', 'email:other@example.com', 'ended'],
+  ['an admin who signed in with a mailed code', 'email:chief@example.com', 'read'],
+  ['a mailed code of a suspended admin', 'email:former@example.com', 'ended'],
+  ['a mailed code for the unproved address of a suspended admin', 'email:entered@example.com', 'ended'],
   ['its connector', 'key:k', 'write +credentials'],
   ['a visitor', 'public:l:v', 'read'],
   ['a payer', 'payer:p', 'read'],
@@ -79,6 +94,11 @@ const cases: [string, string, string][] = [
   ['an agent that works for a visitor who may write there', via('open', 'public:l:v'), 'read'],
   ['an agent that works for a visitor who has no access there', via('shut', 'public:l:v'), 'none'],
   ['an agent that works for somebody whose share of it ended', via('shut', 'user:writer'), 'ended'],
+  [
+    'an agent that works for a mailed code of a suspended admin',
+    via('open', 'email:former@example.com'),
+    'ended',
+  ],
   ['two agents in a row for a reader', via('open', via('foreign', 'user:reader')), 'read'],
   ['a foreign agent at the end of a chain', via('open', via('foreign', 'user:ann')), 'ended'],
 ]

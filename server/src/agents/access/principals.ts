@@ -14,7 +14,7 @@ export type AgentPrincipals = {
 
 export type AgentPrincipalsDeps = {
   agentRecords: Pick<AgentRecords, 'byId'>
-  users: Pick<Users, 'find'>
+  users: Pick<Users, 'find' | 'findLogin'>
   isConnectorOn(agentId: string): Promise<boolean>
 }
 
@@ -28,7 +28,7 @@ export function createAgentPrincipals({
   async function rightsOf(agent: Agent, principal: string): Promise<Rights | { ended: string }> {
     const read = readPrincipal(principal)
     if (read?.kind === 'user') return ofAccount(agent, read.id)
-    if (read?.kind === 'email') return ofAddress(agent, read.id)
+    if (read?.kind === 'email') return ofMailbox(agent, read.id)
     if (read?.kind === 'stranger') return { access: agent.strangers, credentials: false }
     if (read?.kind === 'key') return (await isConnectorOn(agent.id)) ? written : ended('the connector is off')
     if (read?.kind === 'agent') return ofAgent(agent, principal)
@@ -38,10 +38,19 @@ export function createAgentPrincipals({
   async function ofAccount(agent: Agent, userId: string): Promise<Rights | { ended: string }> {
     const account = await users.find(userId)
     if (!account) return ended('the account was deleted')
-    if (account.suspended_at) return ended('the account is suspended')
+    if (account.suspended_at) return suspended
     if (account.id === agent.owner_id || account.role === 'admin')
       return { access: 'owner', credentials: true }
     return account.email === null ? notShared : ofAddress(agent, account.email)
+  }
+
+  /**
+   * The rights of a person who signed in with a mailed code. As at that sign-in, a suspended account that has the
+   * address ends them, with or without proof.
+   */
+  async function ofMailbox(agent: Agent, email: string): Promise<Rights | { ended: string }> {
+    const login = await users.findLogin(email)
+    return login?.account.suspended_at ? suspended : ofAddress(agent, email)
   }
 
   /**
@@ -107,4 +116,5 @@ function ended(reason: string): { ended: string } {
   return { ended: `The run was not started: ${reason}.` }
 }
 
+const suspended = ended('the account is suspended')
 const notShared = ended('the agent is no longer shared with the person for whom it works')

@@ -81,6 +81,27 @@ forEachDialect((_name, open) => {
     assert.deepEqual(await rightsOfRun(world, json.execution_id), { by: admin.id, ...read(root) })
   })
 
+  for (const isProved of [true, false])
+    test(`the suspension of an admin ends mailed codes for the ${isProved ? 'proved' : 'unproved'} address, and their runs`, async () => {
+      await using world = await openWorkspaceWorld(open)
+      const admin = await world.person('admin', isProved ? bob : root)
+      if (!isProved) await world.identity.users.setEmail(admin.id, bob)
+      await shareForReading(world, bob)
+      const token = await world.signIn(bob)
+      const { json } = await world.turn(token, { message: 'hi' })
+      await world.identity.changeUser(admin.id, { suspended_at: '2030-01-01T00:00:00.000Z' })
+      assert.equal((await world.request(token, 'GET', '/my-agents')).status, 401)
+      const sentCount = world.mail.sent.length
+      assert.equal((await world.request('', 'POST', '/auth/request', { email: bob })).status, 200)
+      await world.workspace.signIn.settled()
+      assert.equal(world.mail.sent.length, sentCount)
+      assert.partialDeepStrictEqual(await rightsOfRun(world, json.execution_id), {
+        ended: 'The run was not started: the account is suspended.',
+      })
+      await world.identity.changeUser(admin.id, { suspended_at: null })
+      assert.partialDeepStrictEqual(await rightsOfRun(world, json.execution_id), read(bob))
+    })
+
   test('runs of an ordinary person work for the account with both sign-ins', async () => {
     await using world = await openWorkspaceWorld(open)
     const person = await world.person('user', bob)

@@ -63,6 +63,7 @@ export type Principals = {
   open(on: Executor, email: string): Promise<{ token: string; expires_at: string }>
   /** Whether the Workspace session still exists and the account is not suspended. */
   isOpen(principal: Principal): Promise<boolean>
+  /** Ends the Workspace session and, in every process, its open replies. */
   close(principal: Principal): Promise<void>
   /** Ends the sessions of the address and, in every process, their open replies. */
   closeAllOf(tx: Tx, email: string): Promise<void>
@@ -95,6 +96,7 @@ export function createPrincipals(deps: PrincipalsDeps): Principals {
 
   async function recheck(tx: Tx, email: string): Promise<void> {
     const account = await users.holderOf(tx, email)
+    // A reply that began before the account existed has the address as its caller.
     const ids = [holderOfAddress(email), ...(account?.email === email ? [account.id] : [])]
     tx.onCommitted(() => {
       for (const user_id of ids) changes.announce({ user_id })
@@ -141,10 +143,12 @@ export function createPrincipals(deps: PrincipalsDeps): Principals {
       const account = await users.find(caller.user.id)
       return !account?.suspended_at && (await store.byHash(tokenHash)) !== null
     },
-    async close({ tokenHash, caller }) {
+    async close({ tokenHash, email }) {
       if (tokenHash === null) return
-      await store.remove(tokenHash)
-      changes.announce({ user_id: caller.user.id })
+      await db.atomically(async (tx) => {
+        await workspaceSessionStore(tx).remove(tokenHash)
+        if (email !== null) await recheck(tx, email)
+      })
     },
     async closeAllOf(tx, email) {
       await workspaceSessionStore(tx).removeOf(email)

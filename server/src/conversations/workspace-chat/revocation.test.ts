@@ -91,6 +91,18 @@ forEachDialect((_name, open) => {
     await assert.rejects(staying.ended, isRefusal)
   })
 
+  test('a sign-out by the person ends a reply that began before the account existed', async () => {
+    await using world = await openWorkspaceWorld(open)
+    await world.share(sam)
+    const token = await world.signIn(sam)
+    await using other = await openOtherProcess(world)
+    const { ended } = await other.reply(token)
+    await world.person('user', sam)
+    const refused = assert.rejects(ended, isRefusal)
+    assert.equal((await world.request(token, 'POST', '/auth/logout')).status, 200)
+    await refused
+  })
+
   test('access that is lost between the check and the reply ends the reply', async () => {
     await using world = await openWorkspaceWorld(open)
     await world.share(sam)

@@ -77,7 +77,8 @@ export function workspaceChatRoutes(workspace: WorkspaceChat): Route[] {
     person(endpoints.answerAsk, async ({ principal, params, body }) => {
       const ids = (await roster.agentsOf(principal)).map(({ id }) => id)
       const id = accountIdOf(principal)
-      // The answer starts a run. If that does not work for the account, it works for the address.
+      // The answer may start a run, on behalf of the account or, if the session has only the rights of the share, of
+      // the address.
       const isForAccount = id !== null && principalOf(principal.caller) === accountPrincipal(id)
       const responder = { id: isForAccount ? id : null, email: principal.email ?? '' }
       return asks.answer(responder, ids, params.id, body)
