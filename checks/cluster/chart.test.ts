@@ -87,11 +87,9 @@ describe('the chart on a cluster', { skip }, () => {
     })
     await mustHelm('install', release.name, chart, '--create-namespace', '--values', values, ...complete)
     url = await openToThisMachine()
-    // The nodes learn of a Service a moment later.
-    await eventually(
-      () => request('GET', '/health/live'),
-      ({ status }) => status === 200,
-    )
+    // The nodes learn of a Service a moment later. Until then kube-proxy accepts connections and answers none.
+    const isLive = async () => (await fetch(`${url}/health/live`, { signal: AbortSignal.timeout(2000) })).ok
+    await eventually(() => isLive().catch(() => false), Boolean)
     assert.equal(
       (await request('POST', '/api/setup/admin-password', { password: adminPassword })).status,
       200,
