@@ -177,6 +177,7 @@ forEachDialect((_, open) => {
     for (const otherPayer of [headers, again]) {
       const { status, json } = await world.send({ message: 'more' }, otherPayer)
       assert.deepEqual([status, json.error], [402, 'payment_failed'])
+      assert.equal(json.reason, 'payment_used_for_another_message')
     }
     assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
   })
@@ -191,13 +192,31 @@ forEachDialect((_, open) => {
     const forged = (payload: object) => ({
       'payment-signature': Buffer.from(JSON.stringify({ ...proof, payload })).toString('base64'),
     })
-    for (const payload of [{ authorization }, { authorization, signature: `0x${'1'.repeat(130)}` }]) {
-      const { status, json } = await world.send({ message: 'hi' }, forged(payload))
-      assert.deepEqual([status, json.error, json.response], [402, 'payment_failed', undefined])
-    }
+    for (const payload of [{ authorization }, { authorization, signature: `0x${'1'.repeat(130)}` }])
+      for (const message of ['hi', 'a wrong guess']) {
+        const { status, json } = await world.send({ message }, forged(payload))
+        assert.deepEqual([status, json.reason, json.response], [402, 'payment_already_used', undefined])
+      }
     const upper = `0x${signature.slice(2).toUpperCase()}`
     const again = await world.send({ message: 'hi' }, forged({ authorization, signature: upper }))
     assert.deepEqual([again.status, again.json], [200, first.json], 'the same signature')
+    assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
+  })
+
+  test('a reply that was paid before the upgrade from 0.1.0 is returned again, without a second payment', async () => {
+    await using world = await start()
+    const headers = await world.facilitator.payer().pay(await world.required())
+    const first = await world.send({ message: 'hi' }, headers)
+    // As 0.1.0 stored it.
+    await world.db.withTables<PaidTables>().updateTable('paid_proofs').set({ sealed: null }).execute()
+    await world.clock.advance(24 * 3600 - 1)
+    const again = await world.send({ message: 'hi' }, headers)
+    assert.deepEqual([again.status, again.json], [200, first.json])
+    const other = await world.send({ message: 'more' }, headers)
+    assert.deepEqual([other.status, other.json.reason], [402, 'payment_used_for_another_message'])
+    await world.clock.advance(1)
+    const late = await world.send({ message: 'hi' }, headers)
+    assert.deepEqual([late.status, late.json.reason], [402, 'payment_already_used'])
     assert.deepEqual([world.agent.runs, world.facilitator.transfers.length], [1, 1])
   })
 

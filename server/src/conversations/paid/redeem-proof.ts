@@ -63,21 +63,24 @@ export function createRedeemProof(deps: RedeemProofDeps) {
   const turns = turnStore(db)
   const acceptSerialTurn = createAcceptSerialTurn(deps)
 
-  /** The chain shows signer and nonce of a settled payment to everybody, so the signature must match too. */
-  function isSameRequest({ request_hash, sealed }: BoundTurn, request: PaidRequest): boolean {
+  /**
+   * Null when a bound proof gets its reply. The chain shows signer and nonce of a settled payment to everybody, so the
+   * signature must match too. It is compared first: the reason must not confirm a guessed message.
+   */
+  function refusalOf({ request_hash, sealed }: BoundTurn, request: PaidRequest): string | null {
     const { agent, proof } = request
-    if (sealed === null || !isSameSecret(request_hash, requestHash(agent.id, request))) return false
-    const accepted = proofVault.open(proof.hash, sealed).proof
-    return isSameSecret(signatureOf(accepted), signatureOf(proof.wire))
+    // Null: settled by 0.1.0, which stored no proof after the payment. Later versions keep it for `replaySeconds`.
+    const accepted = sealed && proofVault.open(proof.hash, sealed).proof
+    if (accepted && !isSameSecret(signatureOf(accepted), signatureOf(proof.wire))) return proofUsed
+    return isSameSecret(request_hash, requestHash(agent.id, request)) ? null : proofUsedForAnotherMessage
   }
 
   /** Resolves a proof that is bound to a run. Null when the run failed and the proof is free again. */
   async function resolveBound(turn: BoundTurn, request: PaidRequest): Promise<Redeemed | null> {
-    const since = timestamp(secondsLater(clock.now(), -replaySeconds))
     if (turn.state === 'settled') {
-      return turn.created_at > since && isSameRequest(turn, request)
-        ? { kind: 'paid', turn }
-        : { kind: 'failed', reason: proofUsedReason }
+      const since = timestamp(secondsLater(clock.now(), -replaySeconds))
+      const reason = turn.created_at > since ? refusalOf(turn, request) : proofUsed
+      return reason === null ? { kind: 'paid', turn } : { kind: 'failed', reason }
     }
     const run = await executionStore(db).byId(turn.execution_id)
     if (run && !isFinal(run.status)) throw requestInProgress(turn)
@@ -85,7 +88,8 @@ export function createRedeemProof(deps: RedeemProofDeps) {
       await turns.release(turn.execution_id)
       return null
     }
-    if (!isSameRequest(turn, request)) return { kind: 'failed', reason: proofUsedReason }
+    const reason = refusalOf(turn, request)
+    if (reason !== null) return { kind: 'failed', reason }
     return { kind: 'reply', claimed: await claimed(turn, request.proof.hash) }
   }
 
@@ -241,7 +245,8 @@ export function createRedeemProof(deps: RedeemProofDeps) {
   }
 }
 
-const proofUsedReason = 'payment_used_for_another_message'
+const proofUsed = 'payment_already_used'
+const proofUsedForAnotherMessage = 'payment_used_for_another_message'
 
 function requestInProgress({ execution_id }: PaidTurn): Fault {
   return new Fault('request_in_progress', undefined, { execution_id })
