@@ -402,6 +402,7 @@ async function openWorld(url: string) {
     ...blankRow('one', '2026-01-01T00:00:00.000Z'),
     volume_base: 'one-abc',
     state: 'ready' as const,
+    desired: 'stopped' as const,
   }
   await db.withTables<Tables>().insertInto('agents').values(agent).execute()
   await db.close()

@@ -10,10 +10,8 @@ import { join, resolve } from 'node:path'
 import { redactText } from '@roost/contracts/kit/redact'
 import { minPassphraseLength } from '@roost/contracts/operations/scheduled-backups'
 import { z } from 'zod'
-import { createLock } from '../agents/lifecycle/index.ts'
 import { agentStore } from '../agents/records/index.ts'
 import { type Config, ConfigError, parseConfig } from '../config.ts'
-import { createLeases } from '../foundation/leases/index.ts'
 import { settleRotation } from '../foundation/vault/index.ts'
 import { systemClock as clock, timestamp } from '../kit/clock.ts'
 import { maskText } from '../kit/mask-secrets.ts'
@@ -194,13 +192,24 @@ async function perform(config: Config, request: Request, phrase: string): Promis
     }
     case 'agent': {
       const { agent, into: name, mustMerge } = request
-      const into = await withDatabase((db) => agentStore(db).byName(name))
-      if (!into) throw new BackupError(`There is no agent named ${name}. Create it, then repeat the command.`)
       const source = sourceOf(engine, request.from)
-      const lock = <T>(work: () => Promise<T>) =>
-        withDatabase((db) => createLock({ leases: createLeases({ db, clock }), clock }).run(into.id, work))
-      const options = { ...engine, source, dataDir: config.dataDir, agent, into, mustMerge, lock, signal }
-      const { createdAt } = await restoreAgent(options)
+      const { createdAt } = await withDatabase(async (db) => {
+        const into = await agentStore(db).byName(name)
+        if (!into)
+          throw new BackupError(`There is no agent named ${name}. Create it, then repeat the command.`)
+        const options = {
+          ...engine,
+          db,
+          clock,
+          source,
+          dataDir: config.dataDir,
+          agent,
+          into,
+          mustMerge,
+          signal,
+        }
+        return restoreAgent(options)
+      })
       return progress(`Restored the files of ${agent} of ${createdAt} into ${name}.`)
     }
     case 'one-file':

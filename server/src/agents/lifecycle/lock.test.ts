@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLeases } from '../../foundation/leases/index.ts'
+import { aborted } from '../../kit/clock.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { openTestDatabase } from '../../test/dialects.ts'
 import { createLock } from './lock.ts'
@@ -30,4 +31,20 @@ test('a renewed lock stays held; a process that was frozen has lost it, before i
     )
   })
   assert.throws(() => own.assertHeld('a1'), /lost its lock/)
+})
+
+test('work that continues after its lock was lost gets a signal', async () => {
+  await using db = await openTestDatabase()
+  const clock = createTestClock()
+  const lock = createLock({ leases: createLeases({ db, clock }), clock })
+  await lock.run('a1', async (lost) => {
+    await clock.waitingFor(10)
+    await clock.advance(10)
+    await clock.waitingFor(10)
+    assert.equal(lost.aborted, false)
+    clock.set(new Date(clock.now().getTime() + 31_000))
+    await clock.advance(0)
+    await aborted(lost)
+  })
+  assert.equal(await lock.tryRun('a1', async (lost) => lost.aborted), false)
 })

@@ -1,7 +1,9 @@
-import type { Lease, Leases } from '../../foundation/leases/index.ts'
-import type { Clock } from '../../kit/clock.ts'
+import { type Hold, type HoldDeps, holdLease } from '../../foundation/leases/index.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
+
+/** Requires the lock. `lost` aborts when another process may have it: stop changing the agent. */
+type LockedWork<T> = (lost: AbortSignal) => Promise<T>
 
 /** Allows one lifecycle operation per agent at a time, across all processes. */
 export type Lock = {
@@ -9,9 +11,9 @@ export type Lock = {
    * Waits for the lock, then runs `work`. Throws `agent_busy` when another process holds it for more than a
    * minute.
    */
-  run<T>(agentId: string, work: () => Promise<T>): Promise<T>
+  run<T>(agentId: string, work: LockedWork<T>): Promise<T>
   /** Runs `work` if the lock is free, otherwise returns null. */
-  tryRun<T>(agentId: string, work: () => Promise<T>): Promise<T | null>
+  tryRun<T>(agentId: string, work: LockedWork<T>): Promise<T | null>
   /**
    * Before each step at the engine: throws `agent_busy` if this process no longer holds the lock, for example because
    * it was frozen. Another process may work on the agent by now.
@@ -21,51 +23,47 @@ export type Lock = {
 
 /** The locks of a crashed process expire after this time. */
 const leaseSeconds = 30
-const renewEveryMs = 10_000
 const pollEveryMs = 100
 const maxWaitMs = 60_000
 
-export type LockDeps = { leases: Pick<Leases, 'take' | 'renew' | 'release'>; clock: Clock }
+export type LockDeps = HoldDeps
 
 export function createLock({ leases, clock }: LockDeps): Lock {
   const queues = new Map<string, Promise<unknown>>()
   /** Milliseconds since 1970 until which no other process can have the lock, by agent. */
   const heldUntil = new Map<string, number>()
-  const leaseEnd = () => clock.now().getTime() + leaseSeconds * 1000
 
-  async function acquire(agentId: string, waitMs: number): Promise<Lease | null> {
-    const holder = newId()
+  /** Grants of an agent's lease, with their ends in `heldUntil`. */
+  function leasesOf(agentId: string): HoldDeps['leases'] {
+    const recorded = async <T>(request: () => Promise<T>): Promise<T> => {
+      const until = clock.now().getTime() + leaseSeconds * 1000
+      const granted = await request()
+      if (granted) heldUntil.set(agentId, until)
+      return granted
+    }
+    return {
+      take: (...request) => recorded(() => leases.take(...request)),
+      renew: (...request) => recorded(() => leases.renew(...request)),
+      release: (lease) => leases.release(lease),
+    }
+  }
+
+  async function acquire(agentId: string, waitMs: number): Promise<Hold | null> {
+    const request = { name: `agent:${agentId}`, holder: newId(), seconds: leaseSeconds }
     const giveUpAt = clock.now().getTime() + waitMs
     for (;;) {
-      const until = leaseEnd()
-      const lease = await leases.take(`agent:${agentId}`, holder, leaseSeconds)
-      if (lease) heldUntil.set(agentId, until)
-      if (lease || clock.now().getTime() >= giveUpAt) return lease
+      const hold = await holdLease({ leases: leasesOf(agentId), clock }, request)
+      if (hold || clock.now().getTime() >= giveUpAt) return hold
       await clock.wait(pollEveryMs)
     }
   }
 
-  async function runWithLease<T>(agentId: string, lease: Lease, work: () => Promise<T>): Promise<T> {
-    const done = new AbortController()
-    const renewing = renewUntil(done.signal, agentId, lease)
+  async function runWithLease<T>(agentId: string, hold: Hold, work: LockedWork<T>): Promise<T> {
     try {
-      return await work()
+      return await work(hold.lost)
     } finally {
-      done.abort()
-      await renewing
+      await hold.release()
       heldUntil.delete(agentId)
-      // An unreleased lease expires by itself.
-      await leases.release(lease).catch(() => {})
-    }
-  }
-
-  async function renewUntil(signal: AbortSignal, agentId: string, lease: Lease): Promise<void> {
-    for (;;) {
-      await clock.wait(renewEveryMs, signal)
-      if (signal.aborted) return
-      const until = leaseEnd()
-      // A short database outage must not end the work; the next renewal tries again.
-      if (await leases.renew(lease, leaseSeconds).catch(() => false)) heldUntil.set(agentId, until)
     }
   }
 
@@ -91,15 +89,15 @@ export function createLock({ leases, clock }: LockDeps): Lock {
     },
     run: (agentId, work) =>
       inOrder(agentId, async () => {
-        const lease = await acquire(agentId, maxWaitMs)
-        if (!lease) throw new Fault('agent_busy', 'Another operation on this agent is still running.')
-        return runWithLease(agentId, lease, work)
+        const hold = await acquire(agentId, maxWaitMs)
+        if (!hold) throw new Fault('agent_busy', 'Another operation on this agent is still running.')
+        return runWithLease(agentId, hold, work)
       }),
     async tryRun(agentId, work) {
       if (queues.has(agentId)) return null
       return inOrder(agentId, async () => {
-        const lease = await acquire(agentId, 0)
-        return lease ? runWithLease(agentId, lease, work) : null
+        const hold = await acquire(agentId, 0)
+        return hold ? runWithLease(agentId, hold, work) : null
       })
     },
   }

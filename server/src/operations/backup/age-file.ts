@@ -7,7 +7,7 @@ import { extract } from 'tar-stream'
 import type { JobMount, VolumeJobs } from '../../ports/volume-jobs/port.ts'
 import { BackupError } from './archive.ts'
 import { packStage, unpackStage } from './content.ts'
-import { textLines } from './repository.ts'
+import { differenceLines, noDifferences } from './repository.ts'
 import type { BackupSource, Volumes } from './source.ts'
 
 const chunkBytes = 256 * 1024
@@ -130,13 +130,13 @@ export function ageSource(
         throw new BackupError(`${from} cannot be restored: ${errors.at(-1) ?? `tar ended with ${code}`}`)
     },
     async compare(mounts, volumes, signal) {
-      if (mounts.length === 0) return []
-      const lines = textLines((line) => !line.startsWith('roost/volumes: '))
+      if (mounts.length === 0) return noDifferences
+      const lines = differenceLines((line) => !line.startsWith('roost/volumes: '))
       const members = membersOf(volumes)
       const script = `exec tar --compare --numeric-owner -C /restore -f - ${members} 2>&1`
       const { code, errors } = await feed(script, mounts, lines.stream, signal)
       if (code > 1) throw new BackupError(`${from} cannot be compared: ${errors.at(-1) ?? ''}`)
-      return lines.all()
+      return lines.found
     },
     async read(path, output) {
       const archive = await open()

@@ -3,13 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createLock, volumesOf } from '../../agents/lifecycle/index.ts'
+import { volumesOf } from '../../agents/lifecycle/index.ts'
 import { openAgents } from '../../agents/test/world.ts'
-import { createLeases } from '../../foundation/leases/index.ts'
+import { aborted } from '../../kit/clock.ts'
+import type { VolumeJob } from '../../ports/volume-jobs/port.ts'
 import { forEachDialect, type OpenTestDb } from '../../test/dialects.ts'
 import { measure } from './archive.ts'
 import { type FullManifest, parts } from './content.ts'
 import { restoreAgent } from './one-agent.ts'
+import { noDifferences } from './repository.ts'
 import type { BackupSource } from './source.ts'
 
 forEachDialect((_dialect, open) => {
@@ -21,6 +23,51 @@ forEachDialect((_dialect, open) => {
     })
     await assert.rejects(restoring, /The agent scout.* is running\. Stop it first/)
     assert.deepEqual((await t.world.containers.listVolumes()).toSorted(), t.volumes)
+  })
+
+  test('an agent in the pause of a restart loop is not overwritten', async () => {
+    await using t = await openWorld(open)
+    const start = async () => assert.equal((await t.call('start')).status, 200)
+    const copy = async () => assert.fail('copied into an agent that restarts')
+    const refusal = /scout was not stopped.*Stop the agent first/
+    await assert.rejects(t.restore({ extract: start, copy, isCrashing: true }), refusal)
+    const extract = async () => assert.fail('read the backup')
+    await assert.rejects(t.restore({ extract, copy, isCrashing: true }), refusal)
+  })
+
+  test('a restore whose lock is lost stops and asks to be repeated', async () => {
+    await using t = await openWorld(open)
+    const { clock } = t.world
+    const restoring = t.restore({
+      async copy({ signal }) {
+        await clock.waitingFor(10)
+        clock.set(new Date(clock.now().getTime() + 31_000))
+        await clock.advance(0)
+        assert.ok(signal)
+        await aborted(signal)
+        assert.equal((await t.call('start')).status, 200)
+        signal.throwIfAborted()
+      },
+    })
+    await assert.rejects(
+      restoring,
+      /scout are incomplete: the restore was interrupted.*lost its lock.*Repeat/,
+    )
+    await t.call('stop')
+    await t.restore({ copy: async () => {} })
+  })
+
+  test('a restore that the user interrupts asks to be repeated', async () => {
+    await using t = await openWorld(open)
+    const stop = new AbortController()
+    const restoring = t.restore({
+      signal: stop.signal,
+      async copy({ signal }) {
+        stop.abort()
+        signal?.throwIfAborted()
+      },
+    })
+    await assert.rejects(restoring, /scout are incomplete: the restore was interrupted\. Repeat/)
   })
 
   test('a start waits until the files are copied', async () => {
@@ -40,6 +87,14 @@ forEachDialect((_dialect, open) => {
   })
 })
 
+type Restore = {
+  extract?(): Promise<void>
+  copy(job: VolumeJob): Promise<void>
+  /** The container crashes before each look at it, and the engine starts it again. */
+  isCrashing?: boolean
+  signal?: AbortSignal
+}
+
 /** The stopped agent scout, and a backup of its volumes. */
 async function openWorld(open: OpenTestDb) {
   const world = await openAgents(await open())
@@ -51,8 +106,7 @@ async function openWorld(open: OpenTestDb) {
   assert.equal((await call('stop')).status, 200)
   const into = await world.row('scout')
   const volumes = Object.values(volumesOf(into)).toSorted()
-  // As in a process of its own.
-  const { run } = createLock({ leases: createLeases({ db, clock }), clock })
+  const container = async () => (await world.row('scout')).container_id ?? ''
 
   async function readPlatform(to: string): Promise<void> {
     await writeFile(join(to, parts.database), 'rows')
@@ -68,22 +122,26 @@ async function openWorld(open: OpenTestDb) {
 
   return {
     ...{ world, volumes, call },
-    status: async () => (await containers.inspect((await world.row('scout')).container_id ?? ''))?.status,
-    restore({ extract = async () => {}, copy }: { extract?(): Promise<void>; copy(): Promise<void> }) {
+    status: async () => (await containers.inspect(await container()))?.status,
+    restore({ extract = async () => {}, copy, isCrashing = false, signal }: Restore) {
+      const list = async () => {
+        if (isCrashing) world.engine.crash(await container())
+        return containers.list()
+      }
       const source: BackupSource = {
         ...{ name: 'backup', readPlatform, extract },
-        ...{ check: async () => {}, compare: async () => [], read: async () => {} },
+        ...{ check: async () => {}, compare: async () => noDifferences, read: async () => {} },
       }
       const jobs = {
         problem: async () => null,
         prepare: async () => {},
-        run: async () => {
-          await copy()
+        run: async (job: VolumeJob) => {
+          await copy(job)
           return { code: 0, errors: [] }
         },
       }
-      const lock = <T>(work: () => Promise<T>) => run(into.id, work)
-      const common = { containers, jobs, source, dataDir: folder, lock }
+      const engine = { containers: { ...containers, list }, jobs }
+      const common = { ...engine, db, clock, source, dataDir: folder, ...(signal && { signal }) }
       return restoreAgent({ ...common, agent: 'scout', into, mustMerge: false })
     },
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,11 @@
 import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createLock } from '../../agents/lifecycle/index.ts'
+import { type Agent, agentStore } from '../../agents/records/index.ts'
+import { createLeases } from '../../foundation/leases/index.ts'
+import type { Clock } from '../../kit/clock.ts'
+import type { Db } from '../../ports/database/port.ts'
 import { BackupError, refuseTarget } from './archive.ts'
 import { agentVolume, draftNames, type FullManifest, readStage } from './content.ts'
 import type { BackupSource } from './source.ts'
@@ -23,29 +28,29 @@ export async function readManifest(
 }
 
 export type RestoreAgent = Pick<FullInstallation, 'containers' | 'jobs'> & {
+  db: Db
+  clock: Clock
   source: BackupSource
   dataDir: string
   /** Name of the agent in the backup. */
   agent: string
   /** The existing agent to restore into. */
-  into: FullManifest['agents'][number]
+  into: Pick<Agent, 'id' | 'name' | 'volume_base'>
   /** Keeps files that the backup does not have; otherwise they are deleted. */
   mustMerge: boolean
-  /** Runs the work while no process can start the agent. */
-  lock<T>(work: () => Promise<T>): Promise<T>
   signal?: AbortSignal
 }
 
 /**
  * Restores the workspace, the home and the shared folder of one agent. Unpacks them beside the agent first, so that a
- * damaged backup changes nothing. Throws `BackupError` for an agent that is running.
+ * damaged backup changes nothing. Throws `BackupError` for an agent that runs or may start by itself.
  */
 export async function restoreAgent(options: RestoreAgent): Promise<{ volumes: number; createdAt: string }> {
-  const { containers, jobs, source, agent, into, mustMerge, signal } = options
+  const { containers, jobs, db, clock, source, agent, into, mustMerge, signal } = options
   const manifest = await readManifest(source, options.dataDir, signal)
   const volumes = volumesOfAgent(manifest, agent)
   const targets = volumes.map((volume) => `agent-${into.volume_base}-${agentVolume.exec(volume)?.[1] ?? ''}`)
-  const refuseRunning = async () => {
+  const requireStopped = async () => {
     const isRunning = (await containers.list()).some(
       ({ status, volumes: mounted }) =>
         status === 'running' && mounted.some((each) => targets.includes(each)),
@@ -54,8 +59,17 @@ export async function restoreAgent(options: RestoreAgent): Promise<{ volumes: nu
       throw new BackupError(
         `The agent ${into.name}, or an agent that mounts its folder, is running. Stop it first.`,
       )
+    const current = await agentStore(db).byId(into.id)
+    if (current?.state !== 'ready') throw new BackupError(`The agent ${into.name} was deleted meanwhile.`)
+    // After a crash the engine waits before it starts the container again, and reports it as stopped.
+    if (current.desired !== 'stopped')
+      throw new BackupError(
+        `The agent ${into.name} was not stopped and may start again by itself. Stop the agent first.`,
+      )
   }
-  await refuseRunning()
+  const incomplete = (reason: string, cause?: unknown) =>
+    new BackupError(`The files of ${into.name} are incomplete: ${reason} Repeat the command.`, { cause })
+  await requireStopped()
   await source.check(volumes, signal)
   await removeScratchVolumes({ containers })
   const scratch = volumes.map((_, index) => `roost-restore-${index + 1}`)
@@ -74,15 +88,19 @@ export async function restoreAgent(options: RestoreAgent): Promise<{ volumes: nu
 for each in ${scratch.map((_, index) => index).join(' ')}; do
 ${clear}cp -a --remove-destination "/from/$each/." "/to/$each/"
 done`
-    const { code, errors } = await options.lock(async () => {
+    const lock = createLock({ leases: createLeases({ db, clock }), clock })
+    await lock.run(into.id, async (lost) => {
       // The check and the unpacking take long, and somebody may have started the agent meanwhile.
-      await refuseRunning()
-      return jobs.run({ script, env: {}, mounts, hasNetwork: false, ...(signal && { signal }) })
+      await requireStopped()
+      const stop = signal ? AbortSignal.any([signal, lost]) : lost
+      const job = { script, env: {}, mounts, hasNetwork: false, signal: stop }
+      const { code, errors } = await jobs.run(job).catch((cause: unknown) => {
+        if (!stop.aborted) throw cause
+        const why = lost.aborted ? ', because this process lost its lock on the agent' : ''
+        throw incomplete(`the restore was interrupted${why}.`, cause)
+      })
+      if (code !== 0) throw incomplete(errors.at(-1) ?? '')
     })
-    if (code !== 0)
-      throw new BackupError(
-        `The files of ${into.name} are incomplete: ${errors.at(-1) ?? ''} Repeat the command.`,
-      )
     return { volumes: volumes.length, createdAt: manifest.created_at }
   } finally {
     await removeScratchVolumes({ containers }).catch(() => {})

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import type { JobMount, JobResult, VolumeJobs } from '../../ports/volume-jobs/port.ts'
 import { BackupError } from './archive.ts'
 import { packStage, unpackStage } from './content.ts'
-import type { BackupSource, Volumes } from './source.ts'
+import { type BackupSource, type Differences, listedDifferences, type Volumes } from './source.ts'
 import { openRestic, type RepositoryAddress } from './target.ts'
 
 const Snapshot = z.object({ id: z.string(), short_id: z.string(), time: z.string() })
@@ -162,9 +162,9 @@ restic forget --quiet --host ${host} --group-by host ${kept} --prune`,
           if (result.code !== 0 || isIncomplete) throw failure(result)
         },
         async compare(mounts, volumes, signal) {
-          if (mounts.length === 0) return []
+          if (mounts.length === 0) return noDifferences
           // `restic dump` rounds the times of files to seconds.
-          const lines = textLines(
+          const lines = differenceLines(
             (line) => !line.endsWith(': Mod time differs') && !line.startsWith('roost/volumes: '),
           )
           // A named pipe, because a pipeline of /bin/sh hides the exit code of restic.
@@ -177,7 +177,7 @@ for path in ${pathsOf(volumes).join(' ')}; do
 done`
           const result = await restic.run({ script, mounts, output: lines.stream, signal })
           if (result.code !== 0) throw failure(result)
-          return lines.all()
+          return lines.found
         },
         async read(path, output, signal) {
           const result = await restic.run({
@@ -210,14 +210,11 @@ function pathsOf(volumes: Volumes): string[] {
 
 const maxBlockLength = 8 * 1024 ** 2
 
-/** Collects lines. Of a longer text, at least the last 8 Mi characters of wanted lines remain. */
-export function textLines(isWanted: (line: string) => boolean = () => true) {
-  const decoder = new StringDecoder('utf8')
+/** Collects lines. Of a longer text, at least the last 8 Mi characters remain. */
+export function textLines() {
   let [older, newer]: [string[], string[]] = [[], []]
   let length = 0
-  let rest = ''
-  const take = (line: string) => {
-    if (line === '' || !isWanted(line)) return
+  const stream = lineStream((line) => {
     if (length > maxBlockLength) {
       older = newer
       newer = []
@@ -225,8 +222,31 @@ export function textLines(isWanted: (line: string) => boolean = () => true) {
     }
     newer.push(line)
     length += line.length
+  })
+  return { stream, all: () => [...older, ...newer] }
+}
+
+export const noDifferences: Differences = { count: 0, listed: [] }
+
+/** Reads one difference per line. `isDifference` excludes other lines. */
+export function differenceLines(isDifference: (line: string) => boolean) {
+  const found: Differences = { count: 0, listed: [] }
+  const stream = lineStream((line) => {
+    if (!isDifference(line)) return
+    found.count += 1
+    if (found.listed.length < listedDifferences) found.listed.push(line)
+  })
+  return { stream, found }
+}
+
+/** Splits text into lines. Skips empty ones, and keeps only the end of a very long one. */
+function lineStream(onLine: (line: string) => void): Writable {
+  const decoder = new StringDecoder('utf8')
+  let rest = ''
+  const take = (line: string) => {
+    if (line !== '') onLine(line)
   }
-  const stream = new Writable({
+  return new Writable({
     write(piece: Buffer, _encoding, done) {
       const lines = (rest + decoder.write(piece)).split('\n')
       rest = (lines.pop() ?? '').slice(-2 * maxBlockLength)
@@ -238,7 +258,6 @@ export function textLines(isWanted: (line: string) => boolean = () => true) {
       done()
     },
   })
-  return { stream, all: () => [...older, ...newer] }
 }
 
 function parseJson(text: string): unknown {

@@ -5,7 +5,7 @@ import type { Secret } from '../../kit/secret.ts'
 import type { DatabaseCopies } from '../../ports/database-copies/port.ts'
 import { BackupError } from './archive.ts'
 import { draftNames, type FullManifest } from './content.ts'
-import type { BackupSource } from './source.ts'
+import { type BackupSource, listedDifferences } from './source.ts'
 import { type FullInstallation, mountOf, restoreAll } from './whole.ts'
 
 export type Verify = Pick<FullInstallation, 'containers' | 'jobs'> & {
@@ -59,14 +59,16 @@ export async function verify(options: Verify): Promise<Verified> {
       isScratch: true,
       ...(signal && { signal }),
     })
-    const problems = await rowProblems(scratch.copies, join(dataDir, 'compared'), manifest)
+    const rowDifferences = await differencesOfRows(scratch.copies, join(dataDir, 'compared'), manifest)
     const { volumes } = manifest
     const mounts = volumes.map((volume) => mountOf(volumeFor(volume), volume, '/restore/roost/volumes', true))
-    problems.push(...(await source.compare(mounts, 'all', signal)))
-    problems.push(...(await scratch.check(manifest)))
-    if (problems.length > 0)
+    const files = await source.compare(mounts, 'all', signal)
+    const violations = await scratch.check(manifest)
+    const count = rowDifferences.length + files.count + violations.length
+    const listed = [...rowDifferences, ...files.listed, ...violations].slice(0, listedDifferences)
+    if (count > 0)
       throw new BackupError(
-        `The restored installation differs from the backup in ${problems.length} places. First: ${problems.slice(0, 3).join('; ')}`,
+        `The restored installation differs from the backup in ${count} places. First: ${listed.join('; ')}`,
       )
     const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
     return { manifest, rows, volumes: volumes.length }
@@ -77,7 +79,11 @@ export async function verify(options: Verify): Promise<Verified> {
   }
 }
 
-async function rowProblems(copies: DatabaseCopies, file: string, { rows }: FullManifest): Promise<string[]> {
+async function differencesOfRows(
+  copies: DatabaseCopies,
+  file: string,
+  { rows }: FullManifest,
+): Promise<string[]> {
   await copies.copyTo(file)
   const found = await copies.countRows(file)
   const tables = [...new Set([...Object.keys(rows), ...Object.keys(found)])]

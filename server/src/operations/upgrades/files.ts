@@ -25,6 +25,8 @@ export const UpgradeState = z.object({
   without_backup: z.boolean(),
   /** False while migrations are missing. */
   completed: z.boolean(),
+  /** Number of migrations before the upgrade that changed the data; null: unknown, or no such upgrade. */
+  migrations: z.number().int().nullable().default(null),
 })
 export type UpgradeState = z.output<typeof UpgradeState>
 

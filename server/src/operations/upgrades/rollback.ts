@@ -112,7 +112,10 @@ export async function rollBackData({
     const before = await readState(dataDir)
     const manifest = journal.backup ? (await readBackup(dataDir, journal.backup, copies)).manifest : null
     // A repeated command must not go back further, so the state of an undone upgrade has no way back.
-    const final = { code: journal.code, previous: null, backup: null, without_backup: false, completed: true }
+    const final = {
+      ...{ code: journal.code, previous: null, backup: null, without_backup: false },
+      ...{ completed: true, migrations: null },
+    }
     const isUnopened =
       before !== null && journal.backup === null && before.code.commit === journal.code.commit
     if (!isUnopened) await writeState(dataDir, manifest?.reason === 'rollback' ? manifest.state : final)

@@ -57,7 +57,12 @@ export async function upgradeData(options: UpgradeData): Promise<string[]> {
     return applied
   }
   const backup = options.hasBackup ? await backUp(options, before, migrations.applied) : null
-  const state = backup?.state ?? { ...next(before, code, unknownCode), without_backup: true }
+  const state = backup?.state ?? {
+    ...next(before, code, unknownCode),
+    without_backup: true,
+    // An attempt that failed may have applied some migrations.
+    migrations: (before?.completed === false ? before.migrations : null) ?? migrations.applied,
+  }
   await writeState(dataDir, { ...state, completed: false })
   // A migration that fails at every start must not fill the disk with backups of the same data.
   if (before && !before.completed && before.backup && state.backup && before.backup !== state.backup)
@@ -70,8 +75,13 @@ export async function upgradeData(options: UpgradeData): Promise<string[]> {
 
 /** True after an upgrade that applied its migrations and was killed before it recorded that: its way back is valid. */
 async function wasMigrated(dataDir: string, state: UpgradeState, migrations: number): Promise<boolean> {
-  if (state.completed) return false
-  return state.backup === null || !(await isUnmigrated(dataDir, state.backup, migrations))
+  return !state.completed && !(await isUnchanged(dataDir, state, migrations))
+}
+
+/** True when no migration was applied since the upgrade began. Without the number in the state, its backup has it. */
+async function isUnchanged(dataDir: string, state: UpgradeState, migrations: number): Promise<boolean> {
+  if (state.migrations !== null) return state.migrations === migrations
+  return state.backup !== null && (await isUnmigrated(dataDir, state.backup, migrations))
 }
 
 const unknownCode: Code = { version: unrecorded, commit: null, root: null }
@@ -83,6 +93,7 @@ function next(before: UpgradeState | null, code: Code, previous: Code | null): U
     backup: null,
     without_backup: false,
     completed: true,
+    migrations: null,
   }
 }
 
@@ -116,7 +127,7 @@ async function backUp(
   progress(
     `backup of ${previous.version}: ${name}. To go back, stop Roost and run ${commands[options.packaging].rollback}`,
   )
-  return { state: { ...next(before, code, previous), previous, backup: name } }
+  return { state: { ...next(before, code, previous), previous, backup: name, migrations } }
 }
 
 /** The image of the platform has no `pg_dump`; the image for backups does. */

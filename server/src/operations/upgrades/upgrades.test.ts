@@ -135,7 +135,7 @@ forEachDialect((dialect, open) => {
       const [backup] = await world.backups()
       await world.upgrade(code, { state: migrated })
       const way = { previous: one, backup, without_backup: false }
-      assert.deepEqual(await world.state(), { code, ...way, completed: true })
+      assert.deepEqual(await world.state(), { code, ...way, completed: true, migrations: 10 })
       assert.equal((await world.plan()).backup?.name, backup)
       await world.rollBack()
       await world.finish()
@@ -144,13 +144,31 @@ forEachDialect((dialect, open) => {
   }
 })
 
-test('the earlier version that runs after an upgrade that changed nothing has no backup to go back to', async () => {
+for (const hasNumber of [true, false])
+  test(`the earlier version after a failed upgrade, ${hasNumber ? 'with' : 'without'} a number of migrations`, async () => {
+    await using world = await openWorld((await import('../../test/dialects.ts')).openTestDatabase)
+    const migrate = async () => Promise.reject(new Error('no such column'))
+    for (const hasBackup of [true, false]) {
+      await world.upgrade(one)
+      await assert.rejects(world.upgradeWithMigration(two, { migrate, hasBackup }), /no such column/)
+      if (!hasNumber) await world.forgetMigrations()
+      await world.upgrade(one)
+      if (hasBackup || hasNumber) assert.equal((await world.plan()).backup, null)
+      else await assert.rejects(world.plan(), /ran without a backup/, 'the data may have changed')
+    }
+  })
+
+test('a repeated upgrade without a backup remembers the migrations of its first attempt', async () => {
   await using world = await openWorld((await import('../../test/dialects.ts')).openTestDatabase)
   await world.upgrade(one)
+  await world.upgradeAndKill(two, { hasBackup: false })
   const migrate = async () => Promise.reject(new Error('no such column'))
-  await assert.rejects(world.upgradeWithMigration(two, { migrate }), /no such column/)
-  await world.upgrade(one)
-  assert.equal((await world.plan()).backup, null)
+  const state = async () => ({ applied: 11, expected: 12, first_pending: '9999-second' })
+  const second = { hasBackup: false, migrate, state }
+  await assert.rejects(world.upgradeWithMigration(two, second), /no such column/)
+  // A version without the second migration.
+  await world.upgrade({ ...two, version: '2.0.1' }, { state: migrated })
+  await assert.rejects(world.plan(), /ran without a backup/)
 })
 
 test('an upgrade without a backup that was killed after its last migration has no way back', async () => {
@@ -291,6 +309,11 @@ async function openWorld(open: OpenTestDb) {
     },
     upgrade: (code: Code, over: Partial<UpgradeData> = {}) => upgradeData({ ...options(code), ...over }),
     upgradeWithMigration,
+    /** As a version that did not store the number of migrations. */
+    async forgetMigrations() {
+      const { migrations: _, ...rest } = await state()
+      await writeFile(join(folder, 'upgrade-state.json'), JSON.stringify(rest))
+    },
     /** As a process that is killed after its last migration. */
     async upgradeAndKill(code: Code, over: Partial<UpgradeData> = {}) {
       const killed = async () => {
