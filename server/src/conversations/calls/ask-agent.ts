@@ -6,7 +6,7 @@ import type { CallRow } from './store.ts'
 
 export type AskAgentDeps = {
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
-  executions: Pick<Executions, 'watch'>
+  executions: Pick<Executions, 'untilEnd'>
 }
 
 /** Characters of an answer that the voice gets. */
@@ -32,13 +32,11 @@ export function createAskAgent({ dispatch, executions }: AskAgentDeps, call: Cal
         links: { parentExecutionId: call.execution_id },
       }),
     )
-    for await (const change of executions.watch(row.id, { lines: false, signal })) {
-      if (change.kind !== 'end') continue
-      const { status, response, error } = change.row
-      if (status === 'success') return { answer: (response ?? '').slice(0, maxAnswerLength).toWellFormed() }
-      return { error: error ?? 'The agent could not answer.' }
-    }
-    return { error: 'The call is over.' }
+    const ended = await executions.untilEnd(row.id, signal)
+    if (!ended) return { error: 'The call is over.' }
+    const { status, response, error } = ended
+    if (status === 'success') return { answer: (response ?? '').slice(0, maxAnswerLength).toWellFormed() }
+    return { error: error ?? 'The agent could not answer.' }
   }
 
   return async function askAgent(args: Record<string, unknown>): Promise<object> {

@@ -27,7 +27,7 @@ export type ChatDeps = {
   link: Pick<AgentLink, 'call' | 'isConnected'>
   hooks: RunHooks
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
-  executions: Pick<Executions, 'watch' | 'inFlight' | 'toolCalls'>
+  executions: Pick<Executions, 'watch' | 'untilEnd' | 'inFlight' | 'toolCalls'>
   idempotency: Pick<Idempotency, 'enter'>
   /** The name of an agent, for turns that an agent requests from another one. */
   agentName(agentId: string): Promise<string | null>

@@ -28,7 +28,7 @@ export type TalkDeps = {
   db: Db
   clock: Clock
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
-  executions: Pick<Executions, 'watch' | 'inFlight'>
+  executions: Pick<Executions, 'watch' | 'untilEnd' | 'inFlight'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
   visitors: Pick<Visitors, 'newVisitor' | 'renew'>
 }

@@ -18,7 +18,7 @@ import type { Visitors } from './visitors.ts'
 export type TurnsDeps = {
   db: Db
   log: Pick<Log, 'error'>
-  executions: Pick<Executions, 'find' | 'watch' | 'terminate'>
+  executions: Pick<Executions, 'find' | 'watch' | 'untilEnd' | 'terminate'>
   visitors: Pick<Visitors, 'tokenHashOf'>
 }
 

@@ -21,7 +21,7 @@ export type ChatDeps = {
   db: Db
   clock: Clock
   log: Log
-  executions: Pick<Executions, 'watch'>
+  executions: Pick<Executions, 'watch' | 'untilEnd'>
   turns: Turns
   replies: Replies
 }

@@ -52,7 +52,7 @@ export type WorkspaceChatDeps = PrincipalsDeps &
     clock: Clock
     log: Log
     agentRecords: Pick<AgentRecords, 'all' | 'byName' | 'byId'>
-    executions: Pick<Executions, 'find' | 'inFlight' | 'watch' | 'terminate'>
+    executions: Pick<Executions, 'find' | 'inFlight' | 'watch' | 'untilEnd' | 'terminate'>
     accessRevocation: AccessRevocationPort
     asks: AsksPort
     rateReport: RateReport
@@ -70,7 +70,7 @@ export type WorkspaceChat = {
   clients: Clients
   asks: AsksPort
   rateReport: RateReport
-  executions: Pick<Executions, 'watch' | 'terminate'>
+  executions: Pick<Executions, 'watch' | 'untilEnd' | 'terminate'>
   log: Log
   /** Delivers the output of schedules and reminders as messages. */
   deliver: Deliveries['deliver']

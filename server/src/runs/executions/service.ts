@@ -34,7 +34,7 @@ import {
 import { createSettle, type Settle } from './settle.ts'
 import { type ExecutionFilter, type ExecutionRow, executionStore } from './store.ts'
 import { createTerminate, nameOf } from './terminate.ts'
-import { createWatch, type Watch } from './watch.ts'
+import { createUntilEnd, createWatch, type UntilEnd, type Watch } from './watch.ts'
 
 export type ExecutionsDeps = {
   db: Db
@@ -82,6 +82,7 @@ export type Executions = {
   /** The run if it is running; of a conversation, its running turn. */
   runningOf(run: RunOf): Promise<Pick<ExecutionRow, 'id' | 'principal'> | null>
   watch: Watch
+  untilEnd: UntilEnd
   settle: Settle['settle']
   /** The running or first queued run of each session. */
   inFlight(executor: Executor, sessionIds: readonly string[]): Promise<Map<string, string>>
@@ -110,6 +111,7 @@ export function createExecutions(deps: ExecutionsDeps): Executions {
     find,
     runningOf: store.runningOf,
     watch,
+    untilEnd: createUntilEnd(deps),
     settle,
     async list(reader, query) {
       const { rows, total } = await store.page(filterOf(reader, query), query)

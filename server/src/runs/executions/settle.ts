@@ -26,7 +26,7 @@ export type SettleDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append' | 'signal'>
   hooks: RunHooks
-  live: Pick<Live, 'changed' | 'closed'>
+  live: Pick<Live, 'ended' | 'closed'>
 }
 
 /** The only way in which runs end: by result, termination, reaper, queue age, or the end of their agent. */
@@ -52,7 +52,7 @@ export function createSettle({ clock, events, hooks, live }: SettleDeps): Settle
       await (isIndependent(ended) ? runHooks() : tx.inTurn(runHooks))
       tx.onCommitted(() => {
         live.closed(ended.id)
-        live.changed(ended.id)
+        live.ended(ended.id)
         if (startedAt !== null) events.signal(activitySignal(ended, activityState(end.status)))
       })
       return ended

@@ -23,7 +23,7 @@ export type WaitOptions = {
 
 export function createWait(deps: {
   clock: Pick<Clock, 'wait'>
-  executions: Pick<Executions, 'watch'>
+  executions: Pick<Executions, 'untilEnd'>
 }): Wait {
   return async function wait(row, claim, options) {
     const ended = await endOf(deps, row, options)
@@ -47,11 +47,7 @@ async function endOf(
   const maxWaitMs = Math.min(row.timeout_seconds * 2000, preferredMs ?? Number.POSITIVE_INFINITY)
   const timer = clock.wait(maxWaitMs, timeUp.signal).then(() => timeUp.abort())
   try {
-    const until = AbortSignal.any([signal, timeUp.signal])
-    for await (const event of executions.watch(row.id, { lines: false, signal: until })) {
-      if (event.kind === 'end') return event.row
-    }
-    return null
+    return await executions.untilEnd(row.id, AbortSignal.any([signal, timeUp.signal]))
   } finally {
     timeUp.abort()
     await timer

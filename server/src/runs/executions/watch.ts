@@ -107,6 +107,42 @@ export function createWatch(deps: {
   }
 }
 
+/**
+ * Waits until a run has ended, without the costs of following it. Returns null for an unknown run and after an abort.
+ * Reads the record after the notice of its end and every `keepaliveSeconds`, so a lost notice only costs time.
+ */
+export type UntilEnd = (executionId: string, signal: AbortSignal) => Promise<ExecutionRow | null>
+
+export function createUntilEnd(deps: {
+  db: Db
+  live: Pick<Live, 'listenForEnd'>
+  clock: Clock
+  keepaliveSeconds: number
+}): UntilEnd {
+  const { db, live, clock, keepaliveSeconds } = deps
+  return async function untilEnd(executionId, signal) {
+    let notice = Promise.withResolvers<void>()
+    const stop = live.listenForEnd(executionId, () => notice.resolve())
+    try {
+      while (!signal.aborted) {
+        const woken = new AbortController()
+        const quiet = clock.wait(keepaliveSeconds * 1000, AbortSignal.any([signal, woken.signal]))
+        await Promise.race([notice.promise, quiet])
+        woken.abort()
+        if (signal.aborted) return null
+        // Renewed before the read, so that a notice during it is not missed.
+        notice = Promise.withResolvers<void>()
+        const now = await executionStore(db).progress(executionId)
+        if (!now) return null
+        if (isFinal(now.status)) return await executionStore(db).byId(executionId)
+      }
+      return null
+    } finally {
+      stop()
+    }
+  }
+}
+
 /** A reader this far behind loses pieces; the line that follows has the full text. */
 const maxPartialLength = 1024 * 1024
 

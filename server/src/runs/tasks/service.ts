@@ -28,7 +28,7 @@ export type TasksDeps = {
   db: Db
   clock: Clock
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
-  executions: Pick<Executions, 'watch' | 'toolCalls'>
+  executions: Pick<Executions, 'untilEnd' | 'toolCalls'>
   idempotency: Pick<Idempotency, 'enter'>
   joinConversation: JoinConversation
   /** Name of an agent, for tasks that an agent gives to another one. */

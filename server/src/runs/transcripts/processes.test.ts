@@ -81,6 +81,32 @@ describe('two processes on one Redis', { skip }, () => {
     followed.stop()
   })
 
+  test('who waits for the end of a run in another process receives nothing else of it', async () => {
+    await using it = await start()
+    const ends: (() => void)[] = []
+    const nextEnd = () => new Promise<void>((resolve) => ends.push(resolve))
+    const [isReady, isOver] = [nextEnd(), nextEnd()]
+    const stop = it.reader.listenForEnd('run-1', () => ends.shift()?.())
+    await isReady
+    it.writer.changed('run-1')
+    it.writer.partial('run-1', piece('Hel'))
+    it.writer.ended('run-1')
+    await isOver
+    assert.deepEqual(it.received, ['executions:run-1:end'])
+    stop()
+  })
+
+  test('a reader learns of an end in the other process and in its own', async () => {
+    await using it = await start()
+    const followed = changes(it.reader, 'run-1')
+    await followed.change()
+    it.writer.ended('run-1')
+    await followed.change()
+    it.reader.ended('run-1')
+    await followed.change()
+    followed.stop()
+  })
+
   const piece = (text: string) => ({ type: 'partial' as const, kind: 'text' as const, text })
   /** Resolves with each piece that the reader gets: `0+Hel` for text at its offset. */
   function pieces(live: Awaited<ReturnType<typeof start>>['reader'], id: string, joins: boolean) {

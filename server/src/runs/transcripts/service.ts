@@ -21,6 +21,8 @@ export type Live = {
   open(): Promise<void>
   /** Call after the commit. */
   changed(executionId: string): void
+  /** The run has ended; call after the commit. Followers are notified too. */
+  ended(executionId: string): void
   /** `at`: characters of the block before this piece, if the agent counts them. */
   partial(executionId: string, partial: PartialText, at?: number): void
   /** Blocks of these kinds (default: all) are complete or abandoned; later pieces start new blocks. */
@@ -28,6 +30,11 @@ export type Live = {
   /** The blocks being written, if they are known from their start. */
   openPieces(executionId: string): PlacedPiece[]
   listen(executionId: string, listener: LiveListener): () => void
+  /**
+   * Calls `listener` as soon as no end can be missed, and when the run ends: read the record each time. May be called
+   * more often than needed.
+   */
+  listenForEnd(executionId: string, listener: () => void): () => void
   close(): Promise<void>
 }
 
@@ -38,13 +45,18 @@ export function createLive(deps: {
   const { ephemeral, log } = deps
   const processId = newId()
   const listeners = new Map<string, Listeners>()
+  const endListeners = new Map<string, EndListeners>()
   /** A store in memory is not shared, so nobody else would listen. */
   const isShared = ephemeral.kind !== 'memory'
   const open = createOpenPieces()
-  let subscription: { close(): Promise<void> } | null = null
+  let subscription: Subscription = null
 
   function notifyChanged(executionId: string): void {
     for (const listener of listeners.get(executionId)?.own ?? []) listener.changed()
+  }
+
+  function notifyEnded(executionId: string): void {
+    for (const listener of endListeners.get(executionId)?.own ?? []) listener()
   }
 
   function notifyPartial(executionId: string, piece: PlacedPiece): void {
@@ -52,16 +64,14 @@ export function createLive(deps: {
   }
 
   /** Most runs are followed by nobody: only processes that follow this one receive its messages. */
-  async function subscribeTo(executionId: string): Promise<{ close(): Promise<void> } | null> {
-    const onGap = () => {
-      notifyChanged(executionId)
-      requestOpen(executionId)
-    }
+  async function subscribeTo(
+    topic: string,
+    onMessage: (text: string) => void,
+    onGap: () => void,
+  ): Promise<Subscription> {
+    if (!isShared) return null
     try {
-      const subscribed = await ephemeral.subscribe(topicOf(executionId), receive, onGap)
-      // A message before the subscription was missed.
-      notifyChanged(executionId)
-      return subscribed
+      return await ephemeral.subscribe(topic, onMessage, onGap)
     } catch (error) {
       // Fails open: readers poll every few seconds.
       if (!(error instanceof EphemeralDown)) log.error({ err: error }, 'the topic of a run is not subscribed')
@@ -69,9 +79,41 @@ export function createLive(deps: {
     }
   }
 
+  async function follow(executionId: string): Promise<Subscription> {
+    const onGap = () => {
+      notifyChanged(executionId)
+      requestOpen(executionId)
+    }
+    const subscribed = await subscribeTo(topicOf(executionId), receive, onGap)
+    // A message before the subscription was missed.
+    if (subscribed) notifyChanged(executionId)
+    return subscribed
+  }
+
+  function addEndListener(executionId: string, listener: () => void) {
+    const notify = () => notifyEnded(executionId)
+    const receiveEnd = (from: string) => from !== processId && notify()
+    const registered = endListeners.get(executionId) ?? {
+      own: new Set(),
+      subscription: subscribeTo(endTopicOf(executionId), receiveEnd, notify),
+    }
+    registered.own.add(listener)
+    endListeners.set(executionId, registered)
+    const remove = () => {
+      registered.own.delete(listener)
+      if (registered.own.size > 0 || endListeners.get(executionId) !== registered) return
+      endListeners.delete(executionId)
+      void registered.subscription.then((subscribed) => subscribed?.close())
+    }
+    return { subscription: registered.subscription, remove }
+  }
+
   function publish(to: string, notice: Omit<Notice, 'from'>): void {
-    if (!isShared) return
-    ephemeral.publish(to, JSON.stringify({ from: processId, ...notice })).catch((error: unknown) => {
+    if (isShared) send(to, JSON.stringify({ from: processId, ...notice }))
+  }
+
+  function send(to: string, text: string): void {
+    ephemeral.publish(to, text).catch((error: unknown) => {
       // Fails open: readers in other processes poll every few seconds.
       if (!(error instanceof EphemeralDown)) log.error({ err: error }, 'notice of a run not sent')
     })
@@ -132,6 +174,10 @@ export function createLive(deps: {
       notifyChanged(executionId)
       publish(topicOf(executionId), { id: executionId })
     },
+    ended(executionId) {
+      notifyEnded(executionId)
+      if (isShared) send(endTopicOf(executionId), processId)
+    },
     partial(executionId, partial, at) {
       const piece = open.next(executionId, partial, at)
       notifyPartial(executionId, piece)
@@ -143,14 +189,14 @@ export function createLive(deps: {
     },
     openPieces: open.of,
     listen(executionId, listener) {
-      const registered = listeners.get(executionId) ?? {
-        own: new Set(),
-        subscription: isShared ? subscribeTo(executionId) : Promise.resolve(null),
-      }
+      // Subscribed first, so that `follow` notices an end before both subscriptions.
+      const end = addEndListener(executionId, () => listener.changed())
+      const registered = listeners.get(executionId) ?? { own: new Set(), subscription: follow(executionId) }
       registered.own.add(listener)
       listeners.set(executionId, registered)
       if (listener.joined) void registered.subscription.then(() => requestOpen(executionId))
       return () => {
+        end.remove()
         registered.own.delete(listener)
         if (registered.own.size > 0 || listeners.get(executionId) !== registered) return
         listeners.delete(executionId)
@@ -158,19 +204,29 @@ export function createLive(deps: {
         void registered.subscription.then((subscribed) => subscribed?.close())
       }
     },
+    listenForEnd(executionId, listener) {
+      const end = addEndListener(executionId, listener)
+      void end.subscription.then(listener)
+      return end.remove
+    },
     async close() {
       await subscription?.close()
     },
   }
 }
 
+/** Null without a shared store, or while it cannot be reached. */
+type Subscription = { close(): Promise<void> } | null
 /** The readers of a run in this process, and the messages of the others. */
-type Listeners = { own: Set<LiveListener>; subscription: Promise<{ close(): Promise<void> } | null> }
+type Listeners = { own: Set<LiveListener>; subscription: Promise<Subscription> }
+type EndListeners = { own: Set<() => void>; subscription: Promise<Subscription> }
 
 /** For every process: requests of a reader who joins in the middle of a block. */
 const allTopic = 'executions'
 /** Changes and pieces of one run, for the processes that follow it. */
 const topicOf = (executionId: string) => `executions:${executionId}`
+/** The end of one run. Its message is the id of the sending process. */
+const endTopicOf = (executionId: string) => `executions:${executionId}:end`
 const Kind = z.enum(pieceKinds)
 const Piece = z.object({
   type: z.literal('partial'),

@@ -28,7 +28,7 @@ export type ExecuteDeps = {
   agentRecords: Pick<AgentRecords, 'byName' | 'byId'>
   agentAccess: Pick<AgentAccess, 'resolveAgent'>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue'>
-  executions: Pick<Executions, 'watch'>
+  executions: Pick<Executions, 'untilEnd'>
   idempotency: Pick<Idempotency, 'enter'>
   schedules: Pick<Schedules, 'byId' | 'byIds' | 'position'>
   firing: Pick<Firing, 'fire' | 'fireAll' | 'recordsOf' | 'rehearse'>
@@ -122,9 +122,8 @@ export function createExecute(deps: ExecuteDeps): Execute {
     const timer = clock.wait(seconds * 1000, waited.signal).then(() => waited.abort())
     try {
       const until = AbortSignal.any([signal, waited.signal])
-      for await (const update of deps.executions.watch(id, { lines: false, signal: until })) {
-        if (update.kind === 'end') return endedReply(update.row)
-      }
+      const row = await deps.executions.untilEnd(id, until)
+      if (row) return endedReply(row)
     } finally {
       waited.abort()
       await timer

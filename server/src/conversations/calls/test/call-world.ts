@@ -167,8 +167,7 @@ async function until<T>(read: () => Promise<T | null>): Promise<T> {
 /** The execution of a call after it has ended; waits at most a minute. */
 export async function untilEnded(world: CallWorld, executionId: string) {
   const signal = AbortSignal.timeout(60_000)
-  for await (const change of world.platform.executions.watch(executionId, { lines: false, signal })) {
-    if (change.kind === 'end') return change.row
-  }
+  const row = await world.platform.executions.untilEnd(executionId, signal)
+  if (row) return row
   throw new Error('The call never ended.')
 }
