@@ -83,6 +83,7 @@ export async function startRedis(): Promise<RedisServer> {
       const store = redisEphemeral(url, { log: silentLog })
       stores.push(store)
       await backFor(store)
+      await untilTopics(store)
       return store
     },
     closeWith: (store) => void stores.push(store),
@@ -103,6 +104,15 @@ export async function startRedis(): Promise<RedisServer> {
     },
     [Symbol.asyncDispose]: stop,
   }
+}
+
+/** Topics have a connection of their own. Before it is ready, a subscription misses messages. */
+async function untilTopics(store: Ephemeral): Promise<void> {
+  const ready = Promise.withResolvers<void>()
+  const subscription = await store.subscribe('ready', () => ready.resolve(), ready.resolve)
+  await store.publish('ready', '')
+  await ready.promise
+  await subscription.close()
 }
 
 async function launch(port: number, folder: string): Promise<ChildProcess> {
