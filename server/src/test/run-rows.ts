@@ -31,6 +31,7 @@ export function runRow(over: Partial<ExecutionRow> = {}): ExecutionRow {
     line_offset: 0,
     line_bytes: 0,
     left_out_lines: 0,
+    left_out_at: null,
     restarts: 0,
     late_result_at: null,
     log_removed_at: null,

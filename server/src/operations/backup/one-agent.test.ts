@@ -29,7 +29,7 @@ forEachDialect((_dialect, open) => {
     await using t = await openWorld(open)
     const start = async () => assert.equal((await t.call('start')).status, 200)
     const copy = async () => assert.fail('copied into an agent that restarts')
-    const refusal = /scout was not stopped.*Stop the agent first/
+    const refusal = /scout is not running now.*Stop the agent first/
     await assert.rejects(t.restore({ extract: start, copy, isCrashing: true }), refusal)
     const extract = async () => assert.fail('read the backup')
     await assert.rejects(t.restore({ extract, copy, isCrashing: true }), refusal)

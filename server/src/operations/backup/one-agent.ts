@@ -60,11 +60,11 @@ export async function restoreAgent(options: RestoreAgent): Promise<{ volumes: nu
         `The agent ${into.name}, or an agent that mounts its folder, is running. Stop it first.`,
       )
     const current = await agentStore(db).byId(into.id)
-    if (current?.state !== 'ready') throw new BackupError(`The agent ${into.name} was deleted meanwhile.`)
+    if (!current) throw new BackupError(`The agent ${into.name} was deleted meanwhile.`)
     // After a crash the engine waits before it starts the container again, and reports it as stopped.
-    if (current.desired !== 'stopped')
+    if (current.state !== 'ready' || current.desired !== 'stopped')
       throw new BackupError(
-        `The agent ${into.name} was not stopped and may start again by itself. Stop the agent first.`,
+        `The agent ${into.name} is not running now, but it is not set to be stopped. Stop the agent first.`,
       )
   }
   const incomplete = (reason: string, cause?: unknown) =>
@@ -93,6 +93,8 @@ done`
       // The check and the unpacking take long, and somebody may have started the agent meanwhile.
       await requireStopped()
       const stop = signal ? AbortSignal.any([signal, lost]) : lost
+      // Nothing has changed yet.
+      stop.throwIfAborted()
       const job = { script, env: {}, mounts, hasNetwork: false, signal: stop }
       const { code, errors } = await jobs.run(job).catch((cause: unknown) => {
         if (!stop.aborted) throw cause

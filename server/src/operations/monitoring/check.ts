@@ -100,12 +100,11 @@ export function createCheckAgents(deps: CheckDeps): CheckAgents {
   }
 }
 
-/** Time of the run's claim or of its newest line. */
-function lastOutputAt({ newest_line, started_at }: SilentCandidate): string {
-  if (newest_line === null) return started_at
+/** Time of the run's claim or of its newest line, stored or left out. */
+function lastOutputAt({ newest_line, left_out_at, started_at }: SilentCandidate): string {
   // Transcripts add the time to each line.
-  const { _ts } = JSON.parse(newest_line) as { _ts: string }
-  return _ts > started_at ? _ts : started_at
+  const { _ts } = newest_line === null ? { _ts: '' } : (JSON.parse(newest_line) as { _ts: string })
+  return [started_at, _ts, left_out_at ?? ''].toSorted().at(-1) ?? started_at
 }
 
 function contextPercent(context: ContextUse | null): number | null {

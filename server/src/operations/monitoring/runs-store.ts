@@ -1,4 +1,5 @@
 import type { Executor } from '../../ports/database/port.ts'
+import type { ExecutionRow } from '../../runs/executions/index.ts'
 import type { MonitoringTables } from './tables.ts'
 
 export type RunFigures = {
@@ -13,7 +14,10 @@ export type RunFigures = {
 
 export const noRuns = (): RunFigures => ({ active: 0, long: 0, queued: 0, success: 0, failed: 0 })
 
-export type SilentCandidate = { id: string; agent_id: string; started_at: string; newest_line: string | null }
+export type SilentCandidate = Pick<ExecutionRow, 'id' | 'agent_id' | 'left_out_at'> & {
+  started_at: string
+  newest_line: string | null
+}
 
 /** Reads runs for monitoring from the table of `executions`. */
 export function runFiguresStore(executor: Executor) {
@@ -67,7 +71,7 @@ export function runFiguresStore(executor: Executor) {
             .onRef('execution_lines.execution_id', '=', 'executions.id')
             .onRef('execution_lines.n', '=', 'executions.last_line'),
         )
-        .select(['id', 'agent_id', 'started_at', 'line'])
+        .select(['id', 'agent_id', 'started_at', 'line', 'left_out_at'])
         .where('completed_at', 'is', null)
         .where('status', '=', 'running')
         .where('started_at', '<', before)

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import type { ExecutionTables } from '../executions/tables.ts'
-import { maxDailyTranscriptBytes, maxTranscriptBytes, transcriptStore } from '../transcripts/index.ts'
+import { maxDailyMebibytes, maxTranscriptBytes, transcriptStore } from '../transcripts/index.ts'
 import { sourceOf } from './request.ts'
 import { claim, claimOne, eventsOf, hello, hold, line, start as startOn } from './test/dispatch-world.ts'
 
@@ -238,7 +239,7 @@ forEachDialect((_, open) => {
   })
 
   test('a transcript ends with a notice at its limit, and the run continues', async () => {
-    const { platform, on } = await start()
+    const { platform, on, clock } = await start()
     await accept(platform)
     const run = await claimOne(platform)
     const send = (from: number, ...texts: string[]) =>
@@ -248,7 +249,10 @@ forEachDialect((_, open) => {
     await platform.db.withTables<ExecutionTables>().updateTable('executions').set(stored).execute()
     assert.deepEqual(await send(3, 'c', 'd'), { acked: 4 })
     assert.deepEqual(await send(5, 'e'), { acked: 5 })
+    await clock.advance(5)
     assert.deepEqual(await send(5, 'e', 'f', 'g'), { acked: 7 })
+    const { left_out_lines, left_out_at } = await platform.row(run.execution_id)
+    assert.deepEqual([left_out_lines, left_out_at], [3, timestamp(clock.now())])
     assert.deepEqual(await send(9, 'after a gap'), { acked: 7 })
     const { acked } = await on.hello(linked, hello([{ ...hold(run), state: 'spawned', last_line: 8 }]))
     assert.deepEqual(acked, { [run.execution_id]: 7 })
@@ -266,7 +270,6 @@ forEachDialect((_, open) => {
   test("the transcripts of an agent's runs of one day have a limit together", async () => {
     const { platform, on, clock } = await start()
     const table = platform.db.withTables<ExecutionTables>()
-    const full = { line_bytes: maxDailyTranscriptBytes - 512 * 1024 }
     const sendTwo = async () => {
       const run = await claimOne(platform)
       const texts = ['x', 'y'].map((text) => line(text.repeat(700 * 1024)))
@@ -277,13 +280,18 @@ forEachDialect((_, open) => {
       return log.map((each) => ('message' in each ? `${each.message}`.slice(0, 21) : ''))
     }
     await accept(platform)
-    await on.result(linked, resultOf(await claimOne(platform)))
-    await table.updateTable('executions').set(full).execute()
+    assert.deepEqual(await sendTwo(), ['x'.repeat(21), 'y'.repeat(21)])
+    const queues = () => table.selectFrom('agent_queues').selectAll().execute()
+    const [counted] = await queues()
+    assert.deepEqual([counted?.transcript_day, counted?.transcript_mebibytes], ['2026-01-05', 1])
+    await table.updateTable('agent_queues').set({ transcript_mebibytes: maxDailyMebibytes }).execute()
     await accept(platform)
     assert.deepEqual(await sendTwo(), ['x'.repeat(21), 'The transcript ends h'])
-    await clock.advance(24 * 3600 + 1)
+    await clock.advance(24 * 3600)
     await accept(platform)
     assert.deepEqual(await sendTwo(), ['x'.repeat(21), 'y'.repeat(21)])
+    const [next] = await queues()
+    assert.deepEqual([next?.transcript_day, next?.transcript_mebibytes], ['2026-01-06', 1])
   })
 
   test("the agent's secrets, the run's key and its broker token are masked in lines and results", async () => {

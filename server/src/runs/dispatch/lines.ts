@@ -15,7 +15,7 @@ import {
 } from '../executions/index.ts'
 import {
   type Live,
-  maxDailyTranscriptBytes,
+  maxDailyMebibytes,
   maxTranscriptBytes,
   type NumberedLine,
   numberLine,
@@ -72,7 +72,11 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
     const { stored, counts } = await withinLimits(tx, row, numbered, at)
     const advance = { from: row, to: counts, leaseExpiresAt: leaseFrom(clock.now()) }
     if (!(await queueStore(tx).advanceLines(hold, advance))) return false
-    if (stored.length > 0) await transcriptStore(tx).add(row, stored)
+    if (counts.left_out_lines > 0) await transcriptStore(tx).addResults(row.id, toolsIn(numbered).ended)
+    if (stored.length === 0) return true
+    await transcriptStore(tx).add(row, stored)
+    const mebibytes = mebibytesOf(counts) - mebibytesOf(row)
+    if (mebibytes > 0) await queueStore(tx).addTranscriptMebibytes(row.agent_id, dayOf(at), mebibytes)
     tx.onCommitted(() => {
       live.changed(row.id)
       for (const tool of toolsIn(stored).started) {
@@ -88,32 +92,37 @@ export function createLines({ db, clock, events, live, secretsOf }: LinesDeps) {
    * The agent's total is read only once per MiB, because runs rarely have more.
    */
   async function withinLimits(tx: Tx, row: ExecutionRow, lines: NumberedLine[], at: string) {
-    const { last_line, line_offset, line_bytes, left_out_lines } = row
-    const bytes = line_bytes + sizeOfLines(lines)
-    const counts = { last_line, line_offset, line_bytes, left_out_lines: left_out_lines + lines.length }
-    if (left_out_lines > 0) return { stored: [], counts }
-    const reached = bytes > maxTranscriptBytes ? runLimitNotice : await dailyNotice(tx, row, bytes)
-    if (!reached) {
-      const last = last_line + lines.length
-      return { stored: lines, counts: { last_line: last, line_offset, line_bytes: bytes, left_out_lines } }
+    const { last_line, line_offset, line_bytes, left_out_lines, left_out_at } = row
+    const counts = { last_line, line_offset, line_bytes, left_out_lines, left_out_at }
+    const leftOut = { ...counts, left_out_lines: left_out_lines + lines.length, left_out_at: at }
+    if (left_out_lines > 0) return { stored: [], counts: leftOut }
+    const after = {
+      ...counts,
+      last_line: last_line + lines.length,
+      line_bytes: line_bytes + sizeOfLines(lines),
     }
+    const reached = await limitReached(tx, row, after.line_bytes, dayOf(at))
+    if (!reached) return { stored: lines, counts: after }
     const stored = [numberLine(reached, last_line + 1, at, [])]
     // The notice is no line of the agent.
-    return { stored, counts: { ...counts, last_line: last_line + 1, line_offset: line_offset + 1 } }
+    return { stored, counts: { ...leftOut, last_line: last_line + 1, line_offset: line_offset + 1 } }
   }
 
-  async function dailyNotice(tx: Tx, row: ExecutionRow, bytes: number): Promise<TranscriptLine | null> {
-    if (Math.floor(bytes / mebibyte) === Math.floor(row.line_bytes / mebibyte)) return null
-    const since = timestamp(secondsLater(clock.now(), -24 * 3600))
-    const total = await queueStore(tx).lineBytesSince(row.agent_id, since)
-    return total + bytes - row.line_bytes > maxDailyTranscriptBytes ? dailyLimitNotice : null
+  async function limitReached(tx: Tx, row: ExecutionRow, line_bytes: number, day: string) {
+    if (line_bytes > maxTranscriptBytes) return runLimitNotice
+    const added = mebibytesOf({ line_bytes }) - mebibytesOf(row)
+    if (added === 0) return null
+    const stored = await queueStore(tx).transcriptMebibytes(row.agent_id, day)
+    return stored + added > maxDailyMebibytes ? dailyLimitNotice : null
   }
 }
 
 const mebibyte = 1024 * 1024
+const mebibytesOf = ({ line_bytes }: Pick<LineCounts, 'line_bytes'>) => Math.floor(line_bytes / mebibyte)
+const dayOf = (at: string) => at.slice(0, 10)
 const runLimitNotice = limitNotice(`this run has reached its limit of ${maxTranscriptBytes / mebibyte} MiB`)
 const dailyLimitNotice = limitNotice(
-  `the agent's runs of 24 hours have reached their limit of ${maxDailyTranscriptBytes / mebibyte} MiB`,
+  `the agent's runs of this day have reached their limit of ${maxDailyMebibytes / 1024} GiB`,
 )
 
 function limitNotice(reason: string): TranscriptLine {

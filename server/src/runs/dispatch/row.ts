@@ -88,6 +88,7 @@ export const initialState = {
   line_offset: 0,
   line_bytes: 0,
   left_out_lines: 0,
+  left_out_at: null,
   restarts: 0,
   late_result_at: null,
   log_removed_at: null,

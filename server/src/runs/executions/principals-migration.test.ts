@@ -87,7 +87,8 @@ forEachDialect((_, open) => {
     ]
     for (const [id, over] of runs) {
       const row: Record<string, unknown> = { ...runRow({ id, agent_id: 'a', status: 'queued' }) }
-      for (const later of ['principal', 'log_removed_at', 'line_bytes', 'left_out_lines']) delete row[later]
+      for (const later of ['principal', 'log_removed_at', 'line_bytes', 'left_out_lines', 'left_out_at'])
+        delete row[later]
       await insert('executions', { ...row, ...source, ...over })
     }
     await migrate(db, migrations, { now })

@@ -18,7 +18,10 @@ export type QueueCounts = {
   last_place: string | null
 }
 
-export type LineCounts = Pick<ExecutionRow, 'last_line' | 'line_offset' | 'line_bytes' | 'left_out_lines'>
+export type LineCounts = Pick<
+  ExecutionRow,
+  'last_line' | 'line_offset' | 'line_bytes' | 'left_out_lines' | 'left_out_at'
+>
 export type OpenRuns = { activeSchedules: ReadonlySet<string>; lastQueuedAt: ReadonlyMap<string, string> }
 
 /** Condition of the index `executions_open`, which stays small: runs that have not ended. */
@@ -352,24 +355,39 @@ export function queueStore(executor: Executor) {
       hold: Hold,
       { from, to, leaseExpiresAt }: { from: LineCounts; to: LineCounts; leaseExpiresAt: string },
     ): Promise<boolean> {
-      const { last_line, line_offset, line_bytes, left_out_lines } = to
       const result = await ofHold(hold)
-        .set({ last_line, line_offset, line_bytes, left_out_lines, lease_expires_at: leaseExpiresAt })
+        .set({ ...to, lease_expires_at: leaseExpiresAt })
         .where('last_line', '=', from.last_line)
         .where('left_out_lines', '=', from.left_out_lines)
         .executeTakeFirst()
       return Number(result.numUpdatedRows) === 1
     },
 
-    /** Size of the transcripts of the agent's runs that were created at `since` or later, as limits count it. */
-    async lineBytesSince(agentId: string, since: string): Promise<number> {
-      const { total } = await db
-        .selectFrom('executions')
-        .select((e) => e.fn.sum<number | null>('line_bytes').as('total'))
+    /** Whole MiB that transcripts of the agent's runs have stored on this day (UTC). */
+    async transcriptMebibytes(agentId: string, day: string): Promise<number> {
+      const row = await db
+        .selectFrom('agent_queues')
+        .select('transcript_mebibytes')
         .where('agent_id', '=', agentId)
-        .where('created_at', '>=', since)
-        .executeTakeFirstOrThrow()
-      return Number(total ?? 0)
+        .where('transcript_day', '=', day)
+        .executeTakeFirst()
+      return row?.transcript_mebibytes ?? 0
+    },
+
+    async addTranscriptMebibytes(agentId: string, day: string, count: number): Promise<void> {
+      await db
+        .updateTable('agent_queues')
+        .set((e) => ({
+          transcript_mebibytes: e
+            .case()
+            .when('transcript_day', '=', day)
+            .then(e('transcript_mebibytes', '+', count))
+            .else(count)
+            .end(),
+          transcript_day: day,
+        }))
+        .where('agent_id', '=', agentId)
+        .execute()
     },
 
     async renewLeases(agentId: string, ids: readonly string[], leaseExpiresAt: string): Promise<void> {

@@ -1,4 +1,5 @@
 import type { ExecutionErrorCode, ExecutionStatus, Trigger } from '@roost/contracts/runs/executions'
+import type { Generated } from 'kysely'
 
 /** One row per run of any kind. Booleans are 0 or 1, times ISO 8601 in UTC, money in micro-dollars. */
 export type ExecutionsTable = {
@@ -33,12 +34,14 @@ export type ExecutionsTable = {
   lease_expires_at: string | null
   /** Number of the last stored line. */
   last_line: number
-  /** Lines before the current claim, those left out included: the agent counts its own lines from 1. */
+  /** What the agent does not count: lines before the current claim, and the notice of a limit. It counts from 1. */
   line_offset: number
   /** Size of the stored lines, as the limits of transcripts count it. */
   line_bytes: number
   /** Lines that were not stored, because the transcript had reached its limit. */
   left_out_lines: number
+  /** When the last of them arrived. */
+  left_out_at: string | null
   /** Number of restarts because the runtime had lost its session. */
   restarts: number
   /** Time of a result that arrived after the end. */
@@ -104,6 +107,12 @@ export type ExecutionsTable = {
   source_mcp_scope: string | null
 }
 
-export type AgentQueuesTable = { agent_id: string; last_number: number }
+export type AgentQueuesTable = {
+  agent_id: string
+  last_number: number
+  /** Whole MiB that transcripts of the agent's runs have stored on `transcript_day` (UTC, such as 2026-01-05). */
+  transcript_mebibytes: Generated<number>
+  transcript_day: Generated<string | null>
+}
 
 export type ExecutionTables = { executions: ExecutionsTable; agent_queues: AgentQueuesTable }

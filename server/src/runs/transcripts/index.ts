@@ -8,7 +8,7 @@
 export { maskText } from '../../kit/mask-secrets.ts'
 export type { PartialText, PlacedPiece } from './open-pieces.ts'
 export {
-  maxDailyTranscriptBytes,
+  maxDailyMebibytes,
   maxTranscriptBytes,
   type NumberedLine,
   numberLine,

@@ -7,8 +7,8 @@ export type NumberedLine = { n: number; line: StoredLine; text: string }
 
 /** Maximum of what a run stores as its transcript. */
 export const maxTranscriptBytes = 128 * 1024 * 1024
-/** Maximum of what the runs that an agent received in 24 hours store; each run may store its first MiB. */
-export const maxDailyTranscriptBytes = 2048 * 1024 * 1024
+/** Maximum of what the runs of an agent store on one day (UTC), in MiB; each run may store its first one. */
+export const maxDailyMebibytes = 2048
 /** A short line takes space in tables and indexes, too. */
 const minLineSize = 1024
 

@@ -130,6 +130,9 @@ export function transcriptStore(executor: Executor) {
       await addResults(execution.id, ended)
     },
 
+    /** Stores results of tool calls whose own lines are not stored. */
+    addResults,
+
     /** Tool calls without a result; not all of very many. */
     async openTools(executionId: string): Promise<OpenTool[]> {
       return db
