@@ -151,6 +151,19 @@ forEachDialect((_name, open) => {
     ])
   })
 
+  test('a run whose lines are left out at the limit of its transcript is not silent', async () => {
+    await using world = await openMonitoringWorld(open)
+    const id = await world.agent('mon-limit')
+    const started_at = world.clock.now().toISOString()
+    const over = { agent_id: id, agent_name: 'mon-limit', created_at: started_at, started_at }
+    await world.clock.advance(1800)
+    const left_out_at = world.clock.now().toISOString()
+    await insertRuns(world.db, [{ ...over, status: 'running', left_out_lines: 3, left_out_at }])
+    await world.beat(id)
+    await world.round()
+    assert.equal((await world.get(`${api}/agents/mon-limit`)).runtime.stuck_execution_count, 0)
+  })
+
   test('a run of ten minutes is long, which is not an issue', async () => {
     await using world = await openMonitoringWorld(open)
     const id = await world.agent('mon-long')
