@@ -1,6 +1,7 @@
 /** The demo: its notice on every page, and the removal of its data. */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, test } from 'node:test'
+import { demoMessages } from '@roost/contracts/operations/demo'
 import type { Page } from 'playwright-core'
 import { type Loose, signIn } from '../acceptance/platform.ts'
 import { type Bench, closeTab, openBench, reviewPage } from './bench.ts'
@@ -55,6 +56,18 @@ test('every page says that answers are scripted and leads to the model keys', as
       await page.getByText('demo-support').first().waitFor()
     },
   })
+})
+
+test('a new chat suggests messages that the scripted model can answer', async () => {
+  const tab = await bench.open()
+  const { page } = tab
+  await tab.goto('/agents/demo-digest')
+  await page.getByRole('button', { name: demoMessages.summarizeTickets }).click()
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
+  await page.getByText('report.md').last().waitFor()
+  await page.getByText('Daily digest (demo) has answered').waitFor({ state: 'attached' })
+  assert.equal(await page.getByText('I am the scripted model').count(), 0)
+  await closeTab(tab)
 })
 
 test('the costs have a history', async () => {

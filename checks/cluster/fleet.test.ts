@@ -80,6 +80,7 @@ describe('sixty agents on three nodes', () => {
     await eventually(
       async () => load.requests.filter(({ acknowledged }) => acknowledged).length,
       (count) => count >= 3 * inFlight,
+      answerLimitMs,
     )
     t.diagnostic(`under load after ${elapsed(startedAt)} s`)
     const cutAt = performance.now()
