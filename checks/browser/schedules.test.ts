@@ -276,6 +276,22 @@ describe('schedules', () => {
     })
   })
 
+  test('the page of all schedules leads to the form of the chosen agent', async () => {
+    const tab = await open('/schedules')
+    const { page } = tab
+    await page.getByRole('button', { name: 'New schedule' }).click()
+    const choice = page.getByRole('dialog', { name: 'New schedule' })
+    await choice.getByRole('combobox', { name: 'Agent' }).waitFor()
+    await assertAccessible(tab, 'the choice of an agent')
+    assert.equal(await choice.getByRole('button', { name: 'Continue' }).isDisabled(), true)
+    await choice.getByRole('combobox', { name: 'Agent' }).click()
+    await page.getByRole('option', { name: idle }).click()
+    await choice.getByRole('button', { name: 'Continue' }).click()
+    await page.waitForURL(new RegExp(`/agents/${idle}\\?tab=schedules`))
+    await page.getByRole('dialog', { name: 'New schedule' }).getByRole('textbox', { name: 'Name' }).waitFor()
+    await closeTab(tab)
+  })
+
   test('admins see, pause and resume all schedules, and restore deleted ones', async () => {
     const { id } = await createSchedule({ name: 'deleted too soon' })
     assert.equal((await api('DELETE', `/${id}`)).status, 204)

@@ -19,6 +19,7 @@ import { DeletedSchedules } from './deleted-schedules.tsx'
 import { useFleetSwitch } from './fleet-actions.ts'
 import { type FleetRow, fleetScheduleColumns } from './fleet-columns.tsx'
 import { fleetSchedulesQuery, schedulerStatusQuery } from './fleet-queries.ts'
+import { NewSchedule } from './new-schedule.tsx'
 import { PauseAll } from './pause-all.tsx'
 
 const route = getRouteApi('/signed-in/schedules')
@@ -33,7 +34,12 @@ export function FleetSchedules() {
         title="Schedules"
         aside={<PageHelp guide="operate/schedules" topic="Schedules" />}
         description="The schedules of all agents."
-        actions={isAdmin && <PauseAll />}
+        actions={
+          <>
+            {isAdmin && <PauseAll />}
+            <NewSchedule />
+          </>
+        }
       />
       {isAdmin ? (
         <AllSchedules />
@@ -112,7 +118,7 @@ function AllSchedules() {
             <EmptyState
               icon={<CalendarClock aria-hidden />}
               title={q ? 'No matching schedules' : 'No schedules yet'}
-              description={q ? undefined : 'Schedules are created on the page of an agent.'}
+              description={q ? undefined : 'A schedule sends an agent a task at fixed times.'}
             />
           }
         />
