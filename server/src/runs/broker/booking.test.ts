@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
+import { agentStore, blankRow } from '../../agents/records/index.ts'
+import { secret } from '../../kit/secret.ts'
 import { linked, resultOf } from '../../test/run-platform.ts'
 import { start } from './test/broker-world.ts'
 
@@ -68,10 +71,133 @@ test('usage is booked when the client disconnects before the provider reports it
   const reply = await ask('openai/v1/responses', { body, signal: leave.signal })
   await reply.body?.getReader().read()
   leave.abort()
-  while ((await platform.row(row.id)).metered_requests === 0)
-    await new Promise((resolve) => setImmediate(resolve))
-  const booked = await platform.row(row.id)
+  const booked = await untilBooked(platform, row.id)
   assert.deepEqual([booked.cost_estimated, (booked.cost_micros ?? 0) > 2000], [1, true])
+})
+
+const anthropicEvents = (...events: { type: string }[]) =>
+  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
+const begun = {
+  type: 'message_start',
+  message: { model: 'claude-x', usage: { input_tokens: 25, output_tokens: 1 } },
+}
+const written = { type: 'content_block_delta', delta: { type: 'text_delta', text: 'word '.repeat(80) } }
+
+test('output before the last count is booked by its length when the client leaves', async () => {
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(anthropicEvents(begun, ...Array.from({ length: 50 }, () => written), { type: 'last' }))
+    },
+  })
+  const leave = new AbortController()
+  const reply = await ask('anthropic/v1/messages', { signal: leave.signal })
+  let text = ''
+  for await (const chunk of reply.body ?? []) {
+    text += Buffer.from(chunk).toString()
+    if (text.includes('"last"')) break
+  }
+  leave.abort()
+  const { input_tokens, output_tokens, cost_estimated } = await untilBooked(platform, row.id)
+  assert.deepEqual([input_tokens, output_tokens, cost_estimated], [25, 50 * 100, 1])
+})
+
+test('a provider that stops before the last count is booked by the length of its output', async () => {
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(anthropicEvents(begun, written, { type: 'error' }))
+    },
+  })
+  await (await ask('anthropic/v1/messages')).text()
+  const { output_tokens, cost_estimated } = await platform.row(row.id)
+  assert.deepEqual([output_tokens, cost_estimated], [100, 1])
+})
+
+test('a request that nobody waits for is booked by its length', async () => {
+  const arrived = Promise.withResolvers<void>()
+  const { ask, platform, row } = await start({ upstream: () => arrived.resolve() })
+  const leave = new AbortController()
+  const body = JSON.stringify({ model: 'claude-x', messages: [{ content: 'x'.repeat(4000) }] })
+  const reply = ask('anthropic/v1/messages', { body, signal: leave.signal })
+  await arrived.promise
+  leave.abort()
+  await assert.rejects(reply)
+  const { input_tokens, output_tokens, cost_estimated } = await untilBooked(platform, row.id)
+  assert.deepEqual([input_tokens, output_tokens, cost_estimated], [Math.ceil(body.length / 4), 0, 1])
+})
+
+test('a document without usage is booked by its length, and an error costs nothing', async () => {
+  const answers = [500, 200]
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(answers.shift() ?? 200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ candidates: 'x'.repeat(4000) }))
+    },
+  })
+  const path = 'google/v1beta/models/gemini-2.5-pro:generateContent'
+  await (await ask(path)).text()
+  assert.equal((await platform.row(row.id)).metered_requests, 0)
+  await (await ask(path)).text()
+  const { output_tokens, cost_estimated } = await platform.row(row.id)
+  assert.deepEqual([(output_tokens ?? 0) > 1000, cost_estimated], [true, 1])
+})
+
+test('a selection of fields and a response in the background do not reach the provider', async () => {
+  const { ask, requests } = await start()
+  await (
+    await ask('google/v1beta/models/gemini-x:generateContent?fields=candidates', {
+      headers: { 'x-goog-fieldmask': 'candidates', 'x-http-method-override': 'GET' },
+    })
+  ).text()
+  const [request] = requests
+  assert.equal(request?.url, '/v1beta/models/gemini-x:generateContent')
+  assert.deepEqual(
+    [request?.headers['x-goog-fieldmask'], request?.headers['x-http-method-override']],
+    [undefined, undefined],
+  )
+  const body = JSON.stringify({ model: 'gpt-5', background: true, store: true, input: 'x' })
+  const reply = await ask('openai/v1/responses', { body })
+  assert.equal(reply.status, 400)
+  assert.match(await reply.text(), /background: this platform does not offer/)
+  assert.equal(requests.length, 1)
+})
+
+test('a database error at the end of a response loses neither the cost nor the answer', async () => {
+  const { ask, platform, row } = await start()
+  const { atomically } = platform.db
+  for (const isCommitted of [false, true]) {
+    let faults = 1
+    platform.db.atomically = async (work) => {
+      if (faults > 0 && !isCommitted) {
+        faults -= 1
+        throw new Error('the connection broke')
+      }
+      const result = await atomically(work)
+      if (faults-- > 0) throw new Error('the answer of the commit is lost')
+      return result
+    }
+    const reply = await ask('anthropic/v1/messages')
+    assert.match(await reply.text(), /usage/)
+  }
+  platform.db.atomically = atomically
+  const { metered_requests, cost_micros } = await platform.row(row.id)
+  assert.deepEqual([metered_requests, cost_micros], [2, 2 * 2250])
+})
+
+test('an answer arrives although the use of its subscription cannot be counted', async () => {
+  const { ask, platform, row } = await start()
+  const { providerSubscriptions, db } = platform
+  const token = secret('sk-ant-oat-x')
+  const plan = { subscription_type: null, rate_limit_tier: null, token }
+  await providerSubscriptions.put({ name: 'plan', provider: 'anthropic', ...plan })
+  const agent = { ...blankRow('scout', '2026-12-01T00:00:00.000Z'), id: 'a1', owner_id: 'u' }
+  await db.atomically((tx) => agentStore(tx).insert({ ...agent, state: 'ready', status: 'running' }))
+  await providerSubscriptions.assign({ id: 'a1', name: 'scout' }, 'plan')
+  await sql`drop table provider_subscription_usage`.execute(platform.db.withTables())
+  const reply = await ask('anthropic/v1/messages')
+  assert.match(await reply.text(), /usage/)
+  assert.equal((await platform.row(row.id)).cost_micros, 2250)
 })
 
 test('a stream that fails before its first output costs nothing', async () => {
@@ -106,3 +232,12 @@ test("the broker's figures take precedence over those of the runtime", async () 
   assert.equal(ended.cost_micros, 2250)
   assert.equal(ended.input_tokens, 100)
 })
+
+/** Booked after the client has left. */
+async function untilBooked(platform: Awaited<ReturnType<typeof start>>['platform'], id: string) {
+  for (;;) {
+    const booked = await platform.row(id)
+    if (booked.metered_requests > 0) return booked
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -274,6 +274,22 @@ test('the end of a run aborts its open streams', async () => {
   await broken.promise
 })
 
+test('the end of a run aborts its requests before they are sent', async () => {
+  const { ask, platform, row, requests } = await start()
+  // Read between the check of the run and the request to the provider.
+  Object.defineProperty(platform.runtime, 'name', {
+    get() {
+      const fields = { execution_id: row.id }
+      platform.events.signal({ type: 'execution.finished', agent_names: [], agent_ids: [], fields })
+      return 'claude-code'
+    },
+    set() {},
+  })
+  const reply = await ask('anthropic/v1/messages')
+  assert.equal(reply.status, 502)
+  assert.deepEqual(requests, [])
+})
+
 test('413 above 64 MiB; a request of 64 MiB is streamed through', async () => {
   let received = 0
   const { url, run } = await start({

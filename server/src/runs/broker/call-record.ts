@@ -9,9 +9,12 @@ export type CallRecord = {
   answered(reply: { status: number; model: string | null }): void
   /** Call after each chunk, with the number of output events so far. */
   fed(pieces: number): void
-  used(usage: Usage): void
+  /** Adds usage; the returned function takes it back. */
+  used(usage: Usage): () => void
   /** Stores the call as it is now. */
   store(tx: Tx): Promise<void>
+  /** True when the stored usage is that of now. */
+  isStored(tx: Tx): Promise<boolean>
   /** False when the stored figures are those of the end. */
   isChanged(): boolean
 }
@@ -47,6 +50,7 @@ export function createCallRecord({
       if (pieces > 0 && call.first_token_ms === null) call = { ...call, first_token_ms: elapsed() }
     },
     used(usage) {
+      const before = call
       call = {
         ...call,
         model: usage.model ?? call.model,
@@ -57,12 +61,16 @@ export function createCallRecord({
         cost_micros: call.cost_micros + usage.cost_micros,
         cost_estimated: usage.is_cost_estimated ? 1 : call.cost_estimated,
       }
+      return () => {
+        call = before
+      }
     },
     async store(tx) {
       call = { ...call, duration_ms: elapsed() }
       await modelCallStore(tx).put(call)
       storedMs = call.duration_ms
     },
+    isStored: (tx) => modelCallStore(tx).hasUsage(call),
     isChanged: () => storedMs === null || elapsed() - storedMs > toleranceMs,
   }
 }

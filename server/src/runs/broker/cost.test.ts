@@ -18,7 +18,7 @@ function cost(
   tokens: Partial<Tokens>,
   over: Partial<Metered> = {},
 ) {
-  const metered = { tier: 'standard', isUsInference: false, parts: null, ...over } as const
+  const metered = { tier: 'standard', isUsInference: false, parts: null, context: null, ...over } as const
   return costOf({ prices, provider, at }, model, { ...metered, tokens: { ...noTokens, ...tokens } })
 }
 const micros = (...args: Parameters<typeof cost>) => cost(...args).micros

@@ -22,15 +22,15 @@ const maxIdleConnectionMs = 50_000
 
 export type Upstream = {
   /**
-   * Streams the request to the provider and resolves with its response, whose body is still unread. Rejects
-   * with `Refused` for a request that is not allowed, `UpstreamDown` for an unreachable provider, and the
-   * reason of the signal.
+   * Streams the request to the provider and resolves when it was sent whole; `answered` is the response, whose body is
+   * still unread. Both reject with `Refused` for a request that is not allowed, `UpstreamDown` for an unreachable
+   * provider, and the reason of the signal.
    */
   send(
     request: IncomingMessage,
     to: { url: URL; headers: Record<string, string | string[]> },
     options: { checkModel: ((model: string) => boolean) | null; signal: AbortSignal },
-  ): Promise<{ reply: IncomingMessage; model: string | null; requestBytes: number }>
+  ): Promise<{ answered: Promise<IncomingMessage>; model: string | null; requestBytes: number }>
   close(): void
 }
 
@@ -56,11 +56,11 @@ export function createUpstream(): Upstream {
       })
       upstream.on('timeout', () => upstream.destroy(new Error('The model provider fell silent.')))
       const answered = replyOf(upstream, signal)
-      // Awaited below; an early response or error must not count as unhandled.
+      // The caller awaits it; an early response or error must not count as unhandled.
       answered.catch(() => {})
       try {
         const { model, size } = await pump(request, upstream, { checkModel, answered })
-        return { reply: await answered, model, requestBytes: size }
+        return { answered, model, requestBytes: size }
       } catch (error) {
         upstream.destroy()
         throw error
@@ -109,7 +109,9 @@ async function pump(
     const chunk = piece as Buffer
     size += chunk.length
     if (size > maxRequestBytes) throw new Refused(413, 'The request is larger than 64 MiB.')
-    for (const named of scanner?.feed(chunk) ?? []) {
+    const found = scanner?.feed(chunk)
+    if (found?.isBackground) throw new Refused(400, backgroundRefusal)
+    for (const named of found?.models ?? []) {
       if (checkModel && !checkModel(named)) throw new Refused(404, notOffered(named))
       model = named
     }
@@ -120,6 +122,10 @@ async function pump(
   upstream.end()
   return { model, size }
 }
+
+/** The provider would report its usage to whoever reads the response later, by a route that is not offered. */
+const backgroundRefusal =
+  'background: this platform does not offer responses in the background. Leave the field out, or set it to false.'
 
 export function notOffered(model: string): string {
   return `model: "${model.slice(0, 200)}" is not of a family that this platform offers (claude-, gemini-, gpt-, codex).`

@@ -11,7 +11,7 @@ import { costOf } from './cost.ts'
 import { Aborted, answerFailure, failureOf, Refused } from './failures.ts'
 import { createUpstream, maxRequestBytes, notOffered } from './forward.ts'
 import { failedResult, type ModelMeters, measured, resultOf } from './measure.ts'
-import { createMeter } from './meter.ts'
+import { createMeter, type Meter } from './meter.ts'
 import {
   callsModel,
   credentialOf,
@@ -29,8 +29,8 @@ import {
 } from './provider-rules.ts'
 import { createBooking, relay } from './relay.ts'
 import type { BrokerTokens } from './tokens.ts'
-import { guessOf, tierOf } from './usage-rules.ts'
-import { type WireCredentialDeps, wireCredentialOf } from './wire-credential.ts'
+import { guessOf, type Metered, tierOf } from './usage-rules.ts'
+import { type WireCredential, type WireCredentialDeps, wireCredentialOf } from './wire-credential.ts'
 
 export type HandlerDeps = Omit<WireCredentialDeps, 'log'> & {
   db: Db
@@ -56,6 +56,9 @@ export type BrokerHandler = {
   close(): void
 }
 
+type PayingRun = { agentId: string; executionId: string }
+type ToBook = { executionId: string; call: CallRecord | null; credential: WireCredential; usage: Usage }
+
 const prefix = '/broker/'
 
 export function createHandler(deps: HandlerDeps): BrokerHandler {
@@ -65,17 +68,18 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
   const open = new Map<string, Set<AbortController>>()
 
   /** Returns the run that a token pays for now. Throws `Refused` for an invalid token or an ended run. */
-  async function runOf(token: string | null): Promise<{ agentId: string; executionId: string }> {
+  async function runOf(token: string | null): Promise<PayingRun> {
     const grant = token === null ? null : tokens.read(token)
     if (!grant) throw new Refused(401, 'The broker token is not valid.')
-    const store = executionStore(db)
-    const { agentId } = grant
-    const run = await store.runningOf(grant)
+    const run = await executionStore(db).runningOf(grant)
     if (run === null) throw new Refused(403, 'The run of this token is not running.')
-    // Fails closed: without the database a run cannot be found either.
-    const refusal = await deps.spendRefusal({ agentId, executionId: run.id })
+    return { agentId: grant.agentId, executionId: run.id }
+  }
+
+  /** Fails closed: without the database a run cannot be found either. */
+  async function checkSpend(run: PayingRun): Promise<void> {
+    const refusal = await deps.spendRefusal(run)
     if (refusal !== null) throw new Refused(402, `cap_reached: ${refusal}`, 'cap_reached')
-    return { agentId, executionId: run.id }
   }
 
   function checkRequest(request: IncomingMessage, target: RequestTarget | null): RequestTarget {
@@ -93,19 +97,23 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
 
   async function serve(request: IncomingMessage, response: ServerResponse, url: string): Promise<void> {
     const began = deps.monotonic()
-    const { agentId, executionId } = await runOf(credentialOf(request.headers, url))
-    const target = checkRequest(request, readTarget(request.method ?? '', url))
-    const { provider } = target
-    const runtime = await deps.runtimeOf(agentId)
-    if (runtime === null || providerOfRuntime[runtime] !== provider)
-      throw new Refused(403, 'The token of this run is for another model provider.')
-    const credential = await wireCredentialOf(deps, { agentId, provider })
-    // Token counts and model lists are not calls of a model.
-    const call = callsModel(target) ? createCallRecord({ executionId, provider, ...deps }) : null
+    const run = await runOf(credentialOf(request.headers, url))
+    const { agentId, executionId } = run
+    // From here on the end of the run is noticed.
     const abort = track(executionId)
     const onClose = () => abort.abort(new Aborted())
     response.once('close', onClose)
+    let call: CallRecord | null = null
     try {
+      await checkSpend(run)
+      const target = checkRequest(request, readTarget(request.method ?? '', url))
+      const { provider } = target
+      const runtime = await deps.runtimeOf(agentId)
+      if (runtime === null || providerOfRuntime[runtime] !== provider)
+        throw new Refused(403, 'The token of this run is for another model provider.')
+      const credential = await wireCredentialOf(deps, { agentId, provider })
+      // Token counts and model lists are not calls of a model.
+      call = callsModel(target) ? createCallRecord({ executionId, provider, ...deps }) : null
       const headers = {
         ...withBetas(
           forwardedRequestHeaders(request.headers),
@@ -113,13 +121,30 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         ),
         'accept-encoding': 'identity',
       }
-      const { reply, model, requestBytes } = await upstream.send(
+      const { answered, model, requestBytes } = await upstream.send(
         request,
         { url: upstreamUrl(deps.providerBaseUrl(provider), target.path), headers },
         { checkModel: target.hasModelInBody ? isOfferedModel : null, signal: abort.signal },
       )
-      const status = reply.statusCode ?? 502
       const requestedModel = model ?? target.model
+      const bookingFor = (meter: Meter, guess: () => Metered | null) =>
+        createBooking({
+          requestedModel,
+          meter,
+          guess,
+          cost: (used, metered) =>
+            costOf({ prices: deps.prices.lookup(), provider, at: deps.clock.now() }, used, metered),
+          add: (usage) => addUsage({ executionId, call, credential, usage }),
+        })
+      const reply = await answered.catch(async (error: unknown) => {
+        // The provider works on a whole request, whether somebody waits for its answer or not.
+        if (abort.signal.aborted && call !== null) {
+          const guess = () => guessOf(requestBytes, 0, 'standard')
+          await bookingFor(createMeter(provider, { counts: false }), guess)({ hasEnded: true })
+        }
+        throw error
+      })
+      const status = reply.statusCode ?? 502
       call?.answered({ status, model: requestedModel })
       const named = [reply.headers['x-gemini-service-tier']].flat()[0]
       const tier = named === undefined ? 'standard' : tierOf(named)
@@ -128,22 +153,11 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         counts: status === 200,
         tier,
       })
-      const add = async (usage: Usage) => {
-        call?.used(usage)
-        await db.atomically(async (tx) => {
-          await executionStore(tx).addUsage(executionId, usage)
-          await call?.store(tx)
-        })
-        measure.used(provider, usage)
-        await credential.used(usage)
-      }
-      const book = createBooking({
-        requestedModel,
-        meter,
-        guess: () => guessOf(requestBytes, meter.pieces(), tier),
-        cost: (used, metered) =>
-          costOf({ prices: deps.prices.lookup(), provider, at: deps.clock.now() }, used, metered),
-        add,
+      const book = bookingFor(meter, () => {
+        if (call === null || status !== 200) return null
+        const output = meter.estimatedOutput()
+        // A response that ends itself without any output has failed, which costs nothing.
+        return output > 0 || abort.signal.aborted ? guessOf(requestBytes, output, tier) : null
       })
       // An error on a token count or a model list says nothing about the credential for messages.
       const { body, pieces } = await readRefusal(reply, provider)
@@ -176,6 +190,28 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
       untrack(executionId, abort)
       if (call?.isChanged()) await storeEnd(call)
     }
+  }
+
+  /**
+   * Books usage on the run. A repetition after an error books nothing if only the answer of the commit was lost: the
+   * stored call then has these figures already.
+   */
+  async function addUsage({ executionId, call, credential, usage }: ToBook): Promise<void> {
+    const store = (isRepeated: boolean) =>
+      db.atomically(async (tx) => {
+        if (isRepeated && (await call?.isStored(tx))) return
+        await executionStore(tx).addUsage(executionId, usage)
+        await call?.store(tx)
+      })
+    const undo = call?.used(usage)
+    await store(false)
+      .catch(() => store(true))
+      .catch((error: unknown) => {
+        undo?.()
+        throw error
+      })
+    measure.used(credential.provider, usage)
+    await credential.used(usage)
   }
 
   /** Its figures are not worth failing the response, and the money is booked already. */

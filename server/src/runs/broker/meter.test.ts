@@ -137,10 +137,12 @@ describe('counting', () => {
     })
     const part = { ...noTokens, input: 60, output: 5 }
     assert.deepEqual(measure('anthropic', 'application/json', body).metered, {
-      tokens: { ...noTokens, input: 120, output: 10, webSearches: 3 },
+      // The totals of the provider leave the compaction out, and it is billed.
+      tokens: { ...noTokens, input: 129, output: 10, webSearches: 3 },
       tier: 'fast',
       isUsInference: true,
-      parts: [part, part],
+      parts: [part, { ...noTokens, input: 9 }, part],
+      context: part,
     })
   })
 
@@ -160,6 +162,7 @@ describe('counting', () => {
       tier: 'fast',
       isUsInference: false,
       parts: null,
+      context: null,
     })
     const named = (tier: string) =>
       measure('openai', 'application/json', body.replace('priority', tier)).metered?.tier
@@ -179,6 +182,32 @@ describe('counting', () => {
     meter.end()
     const metered = meter.metered()
     assert.deepEqual([metered?.tier, metered?.tokens.webSearches, metered?.tokens.input], ['fast', 2, 5])
+  })
+
+  test('output that passes is estimated from its text, of any provider', () => {
+    const text = 'x'.repeat(400)
+    const estimate = (provider: 'anthropic' | 'google' | 'openai', type: string, body: string) => {
+      const meter = createMeter(provider, { contentType: type })
+      meter.feed(Buffer.from(body))
+      return meter.estimatedOutput()
+    }
+    const part = { candidates: [{ content: { parts: [{ text }] } }] }
+    assert.equal(estimate('google', stream, sse(part, part)), 200)
+    assert.equal(estimate('anthropic', stream, sse({ type: 'x_delta', delta: { type: 'a', text } })), 100)
+    assert.equal(estimate('openai', stream, sse({ type: 'x.delta', delta: text, item_id: text })), 100)
+    assert.equal(estimate('openai', stream, sse({ choices: [{ delta: { content: text } }] })), 100)
+    assert.equal(estimate('google', 'application/json', JSON.stringify([part]).slice(0, -1)), 114)
+    assert.equal(estimate('google', stream, sse({ candidates: ['x'.repeat(70_000)] })), 1, 'a file')
+  })
+
+  test('a line of many chunks costs time in proportion to its length', () => {
+    const meter = createMeter('openai', { contentType: stream })
+    const chunk = Buffer.alloc(4096, 'x')
+    // Joined again with each chunk, this line of 24 MiB would copy 72 GiB.
+    meter.feed(Buffer.from('data: {"type":"response.completed","response":{"model":"gpt-x","instructions":"'))
+    for (let index = 0; index < 6144; index += 1) meter.feed(chunk)
+    meter.feed(Buffer.from('","usage":{"input_tokens":3,"output_tokens":4}}}\n\n'))
+    assert.deepEqual([meter.metered()?.tokens.output, meter.isFinal()], [4, true])
   })
 
   test('responses of unexpected shape are ignored', () => {

@@ -8,15 +8,24 @@ export type Meter = {
   feed(chunk: Buffer): boolean
   /** Call when the response has ended, completely or not. */
   end(): void
-  /** Number of stream events that carried output. */
+  /** Number of stream events that carried output; 0 for other responses. */
   pieces(): number
   /** Null until usage was reported. */
   metered(): Metered | null
+  /** True when the provider has reported the usage of the whole response. */
+  isFinal(): boolean
+  /** Output tokens so far, estimated from the output that passed: about four bytes per token. */
+  estimatedOutput(): number
   model(): string | null
 }
 
 /** Larger events and documents are forwarded without being read. */
 const maxDocumentBytes = 32 * 1024 * 1024
+/** Larger events carry a file, whose length says nothing about tokens. */
+const maxPieceLength = 64 * 1024
+const bytesPerToken = 4
+/** Where events carry the text, the reasoning and the tool arguments of a model. */
+const outputKeys = new Set(['text', 'delta', 'thinking', 'partial_json', 'content', 'arguments'])
 
 /**
  * With `counts` false nothing is read, for error responses. `tier` is the one from the headers; the response
@@ -28,36 +37,61 @@ export function createMeter(
     contentType,
     counts = true,
     tier = 'standard',
-  }: { contentType: string | undefined; counts?: boolean; tier?: Tier },
+  }: { contentType?: string | undefined; counts?: boolean; tier?: Tier },
 ): Meter {
   if (!counts) {
-    return { feed: () => false, end() {}, pieces: () => 0, metered: () => null, model: () => null }
+    return {
+      ...{ feed: () => false, end() {}, metered: () => null, model: () => null },
+      ...{ pieces: () => 0, isFinal: () => false, estimatedOutput: () => 0 },
+    }
   }
+  const isStream = contentType?.toLowerCase().includes('text/event-stream') ?? false
   let metered: Metered | null = null
   let model: string | null = null
   let pieces = 0
+  let outputBytes = 0
+  let isWhole = false
 
-  function read(text: string): boolean {
-    if (text.includes('delta"') || text.includes('"candidates"')) pieces += 1
-    // Most events are pieces of text, which are not parsed.
-    if (!text.includes('"usage')) return false
-    let document: unknown
-    try {
-      document = JSON.parse(text)
-    } catch {
-      return false
-    }
-    // Without `alt=sse` Google streams one array of documents.
+  function readEvent(text: string): boolean {
+    const isPiece = text.includes('delta"') || text.includes('"candidates"')
+    const hasUsage = reportsUsage(text)
+    const isShort = isPiece && text.length <= maxPieceLength
+    if (isPiece) pieces += 1
+    if (!hasUsage && !isShort) return false
+    const document = parsed(text)
+    if (isShort) outputBytes += outputLength(document)
+    const isFinal = hasUsage && readUsageOf(document)
+    isWhole ||= isFinal
+    return isFinal
+  }
+
+  /** A document that is not whole is no JSON, so the usage in one is final. */
+  function readDocument(text: string): void {
+    if (!reportsUsage(text)) return
+    readUsageOf(parsed(text))
+    isWhole = metered !== null
+  }
+
+  /** Returns true for the last count of a stream. */
+  function readUsageOf(document: unknown): boolean {
     let isFinal = false
+    // Without `alt=sse` Google streams one array of documents.
     for (const each of Array.isArray(document) ? document : [document]) {
       const reported = readUsage(provider, each)
       if (!reported) continue
-      const before: Metered = metered ?? { tokens: noTokens, tier, isUsInference: false, parts: null }
+      const before: Metered = metered ?? {
+        tokens: noTokens,
+        tier,
+        isUsInference: false,
+        parts: null,
+        context: null,
+      }
       metered = {
         tokens: { ...before.tokens, ...reported.tokens },
         tier: reported.tier ?? before.tier,
         isUsInference: reported.isUsInference ?? before.isUsInference,
         parts: reported.parts ?? before.parts,
+        context: reported.context ?? before.context,
       }
       model = reported.model ?? model
       isFinal = reported.isFinal
@@ -65,35 +99,81 @@ export function createMeter(
     return isFinal
   }
 
-  const isStream = contentType?.toLowerCase().includes('text/event-stream') ?? false
-  const reader = isStream ? eventReader(read) : documentReader(read)
-  return { ...reader, pieces: () => (isStream ? pieces : 0), metered: () => metered, model: () => model }
+  const counting = { metered: () => metered, model: () => model, isFinal: () => isWhole }
+  if (isStream) {
+    const estimatedOutput = () => Math.max(pieces, Math.ceil(outputBytes / bytesPerToken))
+    return { ...eventReader(readEvent), ...counting, pieces: () => pieces, estimatedOutput }
+  }
+  const { size, ...reader } = documentReader(readDocument)
+  const estimatedOutput = () => Math.ceil(size() / bytesPerToken)
+  return { ...reader, ...counting, pieces: () => 0, estimatedOutput }
+}
+
+/** Events that name no usage, or none yet, are not parsed for it. */
+function reportsUsage(text: string): boolean {
+  return /"usage(?:Metadata)?"\s*:\s*\{/.test(text)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Bytes of the output in one event. */
+function outputLength(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let bytes = 0
+  for (const [key, each] of Object.entries(value)) {
+    if (typeof each !== 'string') bytes += outputLength(each)
+    else if (outputKeys.has(key)) bytes += Buffer.byteLength(each)
+  }
+  return bytes
 }
 
 /** Reads `data:` lines; each holds one document, as all three providers write them. */
 function eventReader(read: (text: string) => boolean): Pick<Meter, 'feed' | 'end'> {
   const decoder = new StringDecoder('utf8')
-  let rest = ''
-  const readLine = (line: string) => (line.startsWith('data:') ? read(line.slice(5)) : false)
+  /** The parts of the current line: joined once, because a line may be megabytes long. */
+  let parts: string[] = []
+  let length = 0
+  const add = (part: string) => {
+    length += part.length
+    if (length > maxDocumentBytes) parts = []
+    else if (part !== '') parts.push(part)
+  }
+  const readLine = () => {
+    const line = length > maxDocumentBytes ? '' : parts.join('')
+    parts = []
+    length = 0
+    return line.startsWith('data:') ? read(line.slice(5)) : false
+  }
   return {
     feed(chunk) {
-      const lines = (rest + decoder.write(chunk)).split('\n')
-      rest = lines.pop() ?? ''
-      if (rest.length > maxDocumentBytes) rest = ''
+      const text = decoder.write(chunk)
       let isFinal = false
-      for (const line of lines) isFinal = readLine(line) || isFinal
+      let start = 0
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+        add(text.slice(start, end))
+        isFinal = readLine() || isFinal
+        start = end + 1
+      }
+      add(text.slice(start))
       return isFinal
     },
     end() {
-      readLine(rest)
+      readLine()
     },
   }
 }
 
-function documentReader(read: (text: string) => boolean): Pick<Meter, 'feed' | 'end'> {
+function documentReader(read: (text: string) => void): Pick<Meter, 'feed' | 'end'> & { size(): number } {
   let chunks: Buffer[] = []
   let size = 0
   return {
+    size: () => size,
     feed(chunk) {
       size += chunk.length
       if (size <= maxDocumentBytes) chunks.push(chunk)

@@ -1,11 +1,11 @@
 /**
- * Finds the models that a JSON object names at its top level, while its bytes pass through. Buffers only
- * short texts, so a 64 MiB request costs no memory. Long strings are skipped with a native search for their
- * end.
+ * Finds the models that a JSON object names at its top level, and whether it asks for a response in the background,
+ * while its bytes pass through. Buffers only short texts, so a 64 MiB request costs no memory. Long strings are
+ * skipped with a native search for their end.
  */
 export type ModelScanner = {
-  /** Returns the models that end in this chunk; a text cut by its end is reported with the next one. */
-  feed(chunk: Buffer): string[]
+  /** What ends in this chunk; a text cut by its end is reported with the next one. */
+  feed(chunk: Buffer): { models: string[]; isBackground: boolean }
 }
 
 const quote = 0x22
@@ -22,6 +22,8 @@ export function createModelScanner(): ModelScanner {
   let isTooLong = false
   let isKeyNext = false
   let isModelNext = false
+  /** Set between the key `background` and its value. */
+  let isBackgroundNext = false
 
   /** Reads from inside a string to just after its end; returns the next position. */
   function readString(chunk: Buffer, start: number): number {
@@ -53,15 +55,17 @@ export function createModelScanner(): ModelScanner {
 
   return {
     feed(chunk) {
-      const found: string[] = []
+      const models: string[] = []
+      let isBackground = false
       let at = 0
       while (at < chunk.length) {
         if (isInString) {
           at = readString(chunk, at)
           if (isInString) break
           const text = isTooLong ? '' : textOf(read)
-          if (isModelNext) found.push(isTooLong ? '(a name of more than 400 characters)' : text)
+          if (isModelNext) models.push(isTooLong ? '(a name of more than 400 characters)' : text)
           isModelNext = isKeyNext && text === 'model'
+          isBackgroundNext = isKeyNext && text === 'background'
           read = null
           continue
         }
@@ -86,13 +90,17 @@ export function createModelScanner(): ModelScanner {
           case 0x2c: // ,
             isKeyNext = depth === 1
             isModelNext = false
+            isBackgroundNext = false
             break
           case 0x3a: // :
             isKeyNext = false
             break
+          case 0x74: // t of true
+            isBackground ||= isBackgroundNext
+            break
         }
       }
-      return found
+      return { models, isBackground }
     },
   }
 }

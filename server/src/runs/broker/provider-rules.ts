@@ -63,7 +63,12 @@ export function readTarget(method: string, url: string): RequestTarget | null {
     const match = route.method === method ? route.path.exec(below) : null
     if (!match) continue
     const model = match.groups?.model ? safeDecode(match.groups.model) : null
-    return { provider: name, path: below + cleanQuery(query), model, hasModelInBody: route.hasModelInBody }
+    return {
+      provider: name,
+      path: below + cleanQuery(name, query),
+      model,
+      hasModelInBody: route.hasModelInBody,
+    }
   }
   return null
 }
@@ -121,6 +126,11 @@ const notForwarded = new Set([
   'x-forwarded-host',
   'x-forwarded-proto',
   'x-real-ip',
+  // They would hide the usage from the meter, or turn the request into another one.
+  'x-goog-fieldmask',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
   // The meter reads responses as they pass, so they must not be compressed.
   'accept-encoding',
 ])
@@ -169,9 +179,21 @@ export function upstreamUrl(base: string, path: string): URL {
   return new URL(root + path)
 }
 
-function cleanQuery(query: string | undefined): string {
+/** Google takes credentials, other formats and a selection of fields from the query. */
+const googleParameters = new Map([
+  ['alt', /^(sse|json)$/],
+  ['pageSize', /./],
+  ['pageToken', /./],
+])
+
+function cleanQuery(provider: Provider, query: string | undefined): string {
   const parameters = new URLSearchParams(query ?? '')
   parameters.delete('key')
+  if (provider === 'google') {
+    for (const [name, value] of [...parameters]) {
+      if (!googleParameters.get(name)?.test(value)) parameters.delete(name)
+    }
+  }
   const text = parameters.toString()
   return text === '' ? '' : `?${text}`
 }

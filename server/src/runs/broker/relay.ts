@@ -4,7 +4,7 @@ import type { Cost } from './cost.ts'
 import { drained } from './drained.ts'
 import { UpstreamDown } from './failures.ts'
 import type { Meter } from './meter.ts'
-import { contextTokens, type Metered, minus, noTokens, type Tokens } from './usage-rules.ts'
+import { contextTokens, type Metered, minus, noTokens, settled, type Tokens } from './usage-rules.ts'
 
 /**
  * Forwards a response and books its reported usage. The final count is booked before its bytes are forwarded,
@@ -24,24 +24,24 @@ export async function relay(
       if (!response.write(chunk)) await drained(response)
     }
     meter.end()
-    await book({ isComplete: true })
+    await book({ hasEnded: true })
     response.end()
   } catch (error) {
     meter.end()
-    await book({ isComplete: true })
+    await book({ hasEnded: true })
     response.destroy()
     throw new UpstreamDown({ cause: error })
   }
 }
 
-export type Booking = (at?: { isComplete: boolean }) => Promise<void>
+export type Booking = (at?: { hasEnded: boolean }) => Promise<void>
 
 /** Each call adds the usage that the meter has counted since the last call. */
 export function createBooking(of: {
   /** The requested model, until the response names one. */
   requestedModel: string | null
   meter: Meter
-  /** Estimates the usage of a finished response that reported none; null for no usage. */
+  /** Estimates the usage of an ended response that did not report all of it; null for no usage. */
   guess(): Metered | null
   /** Cost of the request with the usage metered so far. */
   cost(model: string | null, metered: Metered): Cost
@@ -49,8 +49,9 @@ export function createBooking(of: {
 }): Booking {
   const { requestedModel, meter, guess, cost, add } = of
   let booked: { tokens: Tokens; micros: number } | null = null
-  return async ({ isComplete } = { isComplete: false }) => {
-    const metered = meter.metered() ?? (isComplete ? guess() : null)
+  return async ({ hasEnded } = { hasEnded: false }) => {
+    const reported = meter.metered()
+    const metered = hasEnded && !meter.isFinal() ? settled(reported, guess()) : reported
     if (!metered) return
     const { tokens } = metered
     const fresh = minus(tokens, booked?.tokens ?? noTokens)
@@ -59,7 +60,6 @@ export function createBooking(of: {
     const { micros, isEstimated, window } = cost(model, metered)
     const before = booked?.micros ?? 0
     const requests = booked ? 0 : 1
-    booked = { tokens, micros }
     await add({
       requests,
       cost_micros: micros - before,
@@ -69,8 +69,9 @@ export function createBooking(of: {
       cache_creation_tokens: fresh.cacheWrite,
       cache_read_tokens: fresh.cacheRead,
       model,
-      context_used: contextTokens(tokens),
+      context_used: contextTokens(metered.context ?? tokens),
       context_max: window,
     })
+    booked = { tokens, micros }
   }
 }

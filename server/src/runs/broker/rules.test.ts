@@ -59,6 +59,13 @@ describe('routes', () => {
       'gemini-2.5-pro',
     ],
     ['POST', 'google/v1beta/models/x%41:generateContent', '/v1beta/models/x%41:generateContent', 'xA'],
+    [
+      'POST',
+      'google/v1beta/models/x:generateContent?fields=candidates&$fields=a&alt=proto&access_token=b&constructor=c',
+      '/v1beta/models/x:generateContent',
+      'x',
+    ],
+    ['GET', 'google/v1beta/models?pageSize=5', '/v1beta/models?pageSize=5', null],
     ['POST', 'openai/v1/responses', '/v1/responses', null],
     ['POST', 'openai/v1/chat/completions', '/v1/chat/completions', null],
   ]
@@ -113,13 +120,32 @@ describe('models', () => {
     }
   })
 
-  const found = (json: string, size: number) => {
+  const scan = (json: string, size: number) => {
     const scanner = createModelScanner()
     const bytes = Buffer.from(json)
-    const models: string[] = []
-    for (let at = 0; at < bytes.length; at += size)
-      models.push(...scanner.feed(bytes.subarray(at, at + size)))
-    return models
+    const feeds = []
+    for (let at = 0; at < bytes.length; at += size) feeds.push(scanner.feed(bytes.subarray(at, at + size)))
+    return feeds
+  }
+  const found = (json: string, size: number) => scan(json, size).flatMap(({ models }) => models)
+  const background: [string, boolean][] = [
+    ['{"background":true}', true],
+    ['{"backgro\\u0075nd" : true,"model":"gpt-5"}', true],
+    ['{"background":false,"background":\n true}', true],
+    ['{"background":false,"store":true}', false],
+    ['{"background":null,"a":true}', false],
+    ['{"input":{"background":true},"a":["background",true]}', false],
+    ['{"background":"text","b":true}', false],
+  ]
+  for (const [body, expected] of background) {
+    test(`${body} ${expected ? 'asks' : 'does not ask'} for the background`, () => {
+      for (const size of [1, 3, 10_000])
+        assert.equal(
+          scan(body, size).some(({ isBackground }) => isBackground),
+          expected,
+          `${size}`,
+        )
+    })
   }
   const bodies: [string, string[]][] = [
     ['{"model":"claude-a","messages":[]}', ['claude-a']],

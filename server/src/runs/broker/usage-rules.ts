@@ -30,7 +30,9 @@ export type Metered = {
   isUsInference: boolean
   /** The model calls inside one request, which are priced separately; null for a single call. */
   parts: readonly Tokens[] | null
-  /** The provider reported nothing: estimated from the bytes that passed. */
+  /** The last of several model calls: what is in the context window afterwards. Null for a single call. */
+  context: Tokens | null
+  /** The provider reported nothing, or not to the end: estimated from the bytes that passed. */
   isGuess?: true
 }
 
@@ -42,6 +44,7 @@ export type Reported = {
   tier?: Tier
   isUsInference?: boolean
   parts?: Tokens[]
+  context?: Tokens | undefined
   /** True when no further counts follow. */
   isFinal: boolean
 }
@@ -67,13 +70,22 @@ export function minus(a: Tokens, b: Tokens): Tokens {
 }
 
 /**
- * Estimates a streamed response without usage, because the client left or did not request usage: otherwise an
- * agent could spend unnoticed. Assumes four bytes per input token and one output token per piece.
+ * Estimates a response without usage, because the client left or did not request usage: otherwise an agent could spend
+ * unnoticed. Assumes four bytes per input token.
  */
-export function guessOf(requestBytes: number, pieces: number, tier: Tier): Metered | null {
-  if (pieces === 0) return null
-  const tokens = { ...noTokens, input: Math.ceil(requestBytes / 4), output: pieces }
-  return { tokens, tier, isUsInference: false, parts: null, isGuess: true }
+export function guessOf(requestBytes: number, output: number, tier: Tier): Metered {
+  const tokens = { ...noTokens, input: Math.ceil(requestBytes / 4), output }
+  return { tokens, tier, isUsInference: false, parts: null, context: null, isGuess: true }
+}
+
+/**
+ * The usage of a response that ended before its last count. Until then a provider reports the input and next to no
+ * output, so the higher output counts.
+ */
+export function settled(reported: Metered | null, guess: Metered | null): Metered | null {
+  if (!reported || !guess) return reported ?? guess
+  const output = Math.max(reported.tokens.output, guess.tokens.output)
+  return { ...reported, tokens: { ...reported.tokens, output }, parts: null, isGuess: true }
 }
 
 /** Reads one document: an event of a stream or the whole response, of any shape. */
@@ -96,16 +108,30 @@ function anthropicUsage(document: Json): Reported | null {
   if (!isRecord(usage)) return null
   const tokens = anthropicTokens(usage)
   if (isRecord(usage.server_tool_use)) set(tokens, 'webSearches', usage.server_tool_use.web_search_requests)
-  const iterations = listOf(usage.iterations).filter((each) => each.type === 'message')
+  const iterations = listOf(usage.iterations).map((each) => ({
+    isMessage: each.type === 'message',
+    tokens: { ...noTokens, ...anthropicTokens(each) },
+  }))
+  // The totals are those of the messages alone; a compaction is billed as well.
+  for (const each of iterations) if (!each.isMessage) add(tokens, each.tokens)
   return {
     model: textOf(message.model),
     tokens,
     ...(typeof usage.speed === 'string' ? { tier: tierOf(usage.speed) } : {}),
     ...(typeof usage.inference_geo === 'string' ? { isUsInference: usage.inference_geo === 'us' } : {}),
     ...(iterations.length > 1
-      ? { parts: iterations.map((each) => ({ ...noTokens, ...anthropicTokens(each) })) }
+      ? {
+          parts: iterations.map((each) => each.tokens),
+          context: iterations.findLast(({ isMessage }) => isMessage)?.tokens,
+        }
       : {}),
     isFinal: document.type !== 'message_start',
+  }
+}
+
+function add(tokens: Partial<Tokens>, more: Tokens): void {
+  for (const name of Object.keys(more) as (keyof Tokens)[]) {
+    if (more[name] > 0) tokens[name] = (tokens[name] ?? 0) + more[name]
   }
 }
 

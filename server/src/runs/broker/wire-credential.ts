@@ -7,7 +7,9 @@ import type { Provider } from './provider-rules.ts'
 
 /** The credential that pays for one request. */
 export type WireCredential = {
+  provider: Provider
   key: Secret
+  /** Counts for the subscription's statistics. Never rejects. */
   used(usage: Usage): Promise<void>
   /** Returns true when the agent uses another credential from now on. Never rejects. */
   answered(reply: ProviderReply): Promise<boolean>
@@ -29,15 +31,17 @@ export async function wireCredentialOf(
   const assigned = await opened()
   if (assigned) {
     return {
+      provider,
       key: assigned.token,
-      used: ({ requests, input_tokens, output_tokens, cost_micros, is_cost_estimated }) =>
-        assigned.used({
-          requests,
-          input_tokens,
-          output_tokens,
-          cost_micros,
-          cost_estimated: is_cost_estimated ? 1 : 0,
-        }),
+      async used({ requests, input_tokens, output_tokens, cost_micros, is_cost_estimated }) {
+        const cost_estimated = is_cost_estimated ? 1 : 0
+        try {
+          await assigned.used({ requests, input_tokens, output_tokens, cost_micros, cost_estimated })
+        } catch (error) {
+          // The run has its cost already, and the answer is paid for.
+          log.error({ provider, agent_id: agentId, err: error }, 'use of a subscription not counted')
+        }
+      },
       async answered(reply) {
         try {
           return await assigned.answered(reply)
@@ -50,7 +54,7 @@ export async function wireCredentialOf(
     }
   }
   const key = providerKey(provider)
-  if (key) return { key, used: async () => {}, answered: async () => false }
+  if (key) return { provider, key, used: async () => {}, answered: async () => false }
   const message = `not_configured: this platform has no key for ${provider}. An admin sets one.`
   throw new Refused(503, message, 'not_configured')
 

@@ -45,6 +45,26 @@ export function modelCallStore(executor: Executor) {
         .execute()
     },
 
+    /** True when this call is stored with the same tokens and cost. */
+    async hasUsage(row: ModelCallRow): Promise<boolean> {
+      const stored = await db
+        .selectFrom('model_calls')
+        .select([
+          'input_tokens',
+          'output_tokens',
+          'cache_creation_tokens',
+          'cache_read_tokens',
+          'cost_micros',
+        ])
+        .where('execution_id', '=', row.execution_id)
+        .where('id', '=', row.id)
+        .executeTakeFirst()
+      if (stored === undefined) return false
+      return Object.entries(stored).every(
+        ([name, value]) => Number(value) === row[name as keyof typeof stored],
+      )
+    },
+
     /** The calls of a run in the order of their start. */
     async of(executionId: string): Promise<ModelCall[]> {
       const rows = await db
