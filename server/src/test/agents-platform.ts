@@ -8,7 +8,7 @@ import {
 } from '../agents/records/index.ts'
 import { createIdempotency, createWorkStates, type Idempotency } from '../foundation/idempotency/index.ts'
 import { createRateLimits, type RateLimits } from '../foundation/rate-limits/index.ts'
-import type { Relation, SignedIn } from '../identity/access/index.ts'
+import type { KeyCaller, Relation, SignedIn } from '../identity/access/index.ts'
 import { memoryEphemeral } from '../ports/ephemeral/memory.ts'
 import { silentLog } from '../ports/log.ts'
 import {
@@ -74,7 +74,12 @@ export async function startAgentsPlatform(
 export type Party = { caller: SignedIn; agent: { id: string; name: string }; relation: Relation }
 
 /** Returns the key of an agent of `u-owner`. */
-export function agentKey(agent_id: string, userId = 'u-owner'): SignedIn {
+export function agentKey(agent_id: string, userId = 'u-owner'): KeyCaller {
   const key = { id: `k-${agent_id}`, name: agent_id, scope: 'agent' as const, agent_id }
   return { kind: 'key', user: person({ id: userId, username: userId }).user, key }
+}
+
+/** Returns the key of a run of such an agent. */
+export function runKey({ id, agent_id }: { id: string; agent_id: string }): KeyCaller {
+  return { ...agentKey(agent_id), run: { ref: id, execution_id: id, reach: 'owner' } }
 }

@@ -35,7 +35,6 @@ export function createFollowUp({ db, clock, log, dispatch }: FollowUpDeps) {
           message: followUpMessage(call, row?.response ?? ''),
           source: readSource(call.source),
           links: { parentExecutionId: call.execution_id },
-          chainDepth: row?.chain_depth ?? 0,
         })
       })
     } catch (error) {

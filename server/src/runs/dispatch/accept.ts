@@ -16,10 +16,11 @@ import {
   type QueueCounts,
   queueStore,
 } from '../executions/index.ts'
+import { chainDepth } from './chain-depth.ts'
 import { createRefusals, type Refusals, type RefusalsDeps } from './refusals.ts'
 import type { RunRequest } from './request.ts'
 import { type Place, rowOf } from './row.ts'
-import { isBounded, maxChainDepth } from './rules.ts'
+import { isBounded } from './rules.ts'
 import { attachmentStore } from './store.ts'
 
 export type Accepted = {
@@ -202,18 +203,6 @@ function refuseWhenFull(
 /** Earlier runs that wait for free slots take them first. */
 function positionIn(agent: RunContext, { waiting, running, of_key }: QueueCounts): number {
   return waiting + running < agent.effective_slots && of_key === 0 ? 0 : waiting + 1
-}
-
-/**
- * Number of agent calls from a person to this run. A calling agent does not name its run, so its deepest
- * running run counts. Otherwise a cycle of agents could hide behind a shallow run.
- */
-async function chainDepth(tx: Tx, { source, chainDepth: minDepth = 0 }: RunRequest): Promise<number> {
-  const running = source.agent ? await queueStore(tx).runningOf(source.agent.id) : []
-  const called = source.agent ? 1 + Math.max(0, ...running.map((row) => row.chain_depth)) : 0
-  const depth = Math.max(minDepth, called)
-  if (depth > maxChainDepth) throw new Fault('inter_agent_depth_exceeded')
-  return depth
 }
 
 /**

@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { timestamp } from '../../kit/clock.ts'
 import { isFault } from '../../kit/fault.ts'
 import { createFakeAgentLink } from '../../ports/agent-link/fake.ts'
+import { runKey } from '../../test/agents-platform.ts'
 import { createTestAlerts } from '../../test/alerts.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { accept, agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
+import type { ExecutionRow } from '../executions/index.ts'
 import type { ExecutionTables } from '../executions/tables.ts'
 import { maxDailyMebibytes, maxTranscriptBytes, transcriptStore } from '../transcripts/index.ts'
 import { sourceOf } from './request.ts'
@@ -455,6 +457,48 @@ forEachDialect((_, open) => {
       isFault(error, 'inter_agent_depth_exceeded'),
     )
     assert.equal((await accept(platform)).chain_depth, 0)
+  })
+
+  test('a chain of calls with the keys of runs ends after eight hops, also of a system agent', async () => {
+    const { platform } = await start({ slots: 20 })
+    for (const scope of ['agent', 'system'] as const) {
+      const callAs = (run: ExecutionRow) => {
+        const caller = runKey(run)
+        return accept(platform, { source: sourceOf({ ...caller, key: { ...caller.key, scope } }, 'scout') })
+      }
+      let run = await accept(platform)
+      for (let depth = 1; depth <= 8; depth += 1) {
+        run = await callAs(run)
+        assert.equal(run.chain_depth, depth)
+      }
+      await assert.rejects(callAs(run), (error) => isFault(error, 'inter_agent_depth_exceeded'))
+    }
+  })
+
+  test('runs that overlap do not deepen the chains of each other', async () => {
+    const { platform } = await start({ slots: 20 })
+    for (let turn = 1; turn <= 10; turn += 1) {
+      const run = await accept(platform)
+      await claim(platform)
+      const task = await accept(platform, {
+        triggeredBy: 'self_task',
+        source: sourceOf(runKey(run), 'scout'),
+      })
+      assert.deepEqual([run.chain_depth, task.chain_depth], [0, 1])
+      await claim(platform)
+    }
+  })
+
+  test('the depth of a run that follows another is not raised by running ones', async () => {
+    const { platform } = await start()
+    const source = { ...sourceOf(person(), null), agent: { id: 'a1', name: 'scout' } }
+    await accept(platform, { source, chainDepth: 7 })
+    await claim(platform)
+    assert.equal((await accept(platform, { source, chainDepth: 2 })).chain_depth, 2)
+    assert.equal((await accept(platform, { source })).chain_depth, 8)
+    await assert.rejects(accept(platform, { source, chainDepth: 9 }), (error) =>
+      isFault(error, 'inter_agent_depth_exceeded'),
+    )
   })
 
   test('the HTTP callback stores lines and result; lines sent before are not stored twice', async () => {

@@ -10,6 +10,7 @@
 export type { RunContext, RunContexts } from '../../agents/run-context/index.ts'
 export type { Accept, Accepted } from './accept.ts'
 export type { Batch, Entry, LockedQueues } from './batch.ts'
+export { callerDepth } from './chain-depth.ts'
 export { createQueue, type Queue } from './queue.ts'
 export type { NotRun, Records } from './record.ts'
 export {

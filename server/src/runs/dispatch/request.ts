@@ -29,10 +29,7 @@ export type RunRequest = {
   attachments?: Attachment[]
   attempt?: { number: number; firstExecutionId: string | null }
   links?: Links
-  /**
-   * Minimum depth in agent calls from a person, for a run that follows another one which may have ended. The
-   * calling agent's runs may raise it.
-   */
+  /** Depth in calls from a person, for a run that nobody calls now; left out, it follows from the source. */
   chainDepth?: number
   /** For the run's part of the system prompt. */
   schedule?: { name: string; nextRunAt: string | null } | null
@@ -51,6 +48,8 @@ export type Source = {
   key: { id: string; name: string; scope: string } | null
   /** The run that the caller's key belongs to. */
   executionId?: string
+  /** Depth of the calling run, in a source stored for a run of its own; the calling run may be removed by then. */
+  depth?: number
 }
 
 export type Links = {

@@ -146,6 +146,19 @@ export function queueStore(executor: Executor) {
         .execute()
     },
 
+    /** Chain depth of the deepest run that holds a slot; 0 without one. */
+    async deepestRunning(agentId: string): Promise<number> {
+      const { depth } = await db
+        .selectFrom('executions')
+        .select((e) => e.fn.max<number | null>('chain_depth').as('depth'))
+        .where('agent_id', '=', agentId)
+        .where(isOpen)
+        .where(holdsSlot)
+        .where('status', '=', 'running')
+        .executeTakeFirstOrThrow()
+      return depth ?? 0
+    },
+
     /** Ids of the runs that hold a slot. */
     async runningIds(agentId: string): Promise<string[]> {
       const rows = await db

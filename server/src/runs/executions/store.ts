@@ -132,6 +132,16 @@ export function executionStore(executor: Executor) {
       return row ?? null
     },
 
+    /** Null for an unknown run. */
+    async chainDepth(id: string): Promise<number | null> {
+      const row = await db
+        .selectFrom('executions')
+        .select('chain_depth')
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return row?.chain_depth ?? null
+    },
+
     /** Status and line count of a run; cheap, for readers that poll. */
     async progress(id: string): Promise<{ status: ExecutionStatus; last_line: number } | null> {
       const row = await db

@@ -127,8 +127,7 @@ export function createAdvance(deps: AdvanceDeps) {
       await db.atomically((tx) => dispatchIn(tx, id, { agent, agentName }))
     } catch (error) {
       if (isFault(error, 'circuit_open')) return postpone(id, Number(error.fields.retry_after_seconds))
-      if (!isFault(error, 'inter_agent_depth_exceeded')) throw error
-      await db.atomically((tx) => endWithError(tx, id, { reason: error.message, agentName }))
+      throw error
     }
   }
 
@@ -185,17 +184,6 @@ export function createAdvance(deps: AdvanceDeps) {
     const request = runRequest(loop, { number: loop.runs_completed + 1, previous, timeoutSeconds })
     const { row } = await dispatch.enqueue(tx, agent, request)
     await store.opened(id, row.id)
-  }
-
-  async function endWithError(
-    tx: Tx,
-    id: string,
-    { reason, agentName }: { reason: string; agentName: string },
-  ): Promise<void> {
-    const loop = await loopStore(tx).holdIdle(id)
-    if (!loop) return
-    const runs = await loopStore(tx).runs([id])
-    await endIn(tx, loop, { runs, end: failed(reason), agentName })
   }
 
   /** Postpones the run without recording a failed one, because nothing was sent to the agent. */

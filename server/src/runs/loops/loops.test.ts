@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Loop } from '@roost/contracts/runs/loops'
 import { isFault } from '../../kit/fault.ts'
+import { agentKey, runKey } from '../../test/agents-platform.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { forEachDialect, type TestDb } from '../../test/dialects.ts'
-import { agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
+import { accept, agentFact, linked, person, resultOf, startRunPlatform } from '../../test/run-platform.ts'
 import { breakerStore } from '../breaker/store.ts'
 import { executionStore } from '../executions/index.ts'
 import { type LoopPlatform, loopBody, startLoopPlatform } from './test/loop-platform.ts'
@@ -360,6 +361,54 @@ forEachDialect((_, openDb) => {
     await assert.rejects(on.loops.find(person({ id: 'u9', email: null }), loop_id), (error) =>
       isFault(error, 'loop_not_found'),
     )
+  })
+
+  test('loops that overlap keep the depth of the call that started them', async () => {
+    const on = await start()
+    const self = { ...party, caller: agentKey('a1'), relation: 'self' as const }
+    const ids: string[] = []
+    for (const message of ['one', 'other']) {
+      const { body } = await on.loops.startOnce(self, loopBody({ message, max_runs: 10 }), undefined)
+      // The response has the shape of the endpoint.
+      ids.push((body as { loop_id: string }).loop_id)
+    }
+    const open = await claim(on)
+    const depths = new Set<number>()
+    for (let run = open.shift(); run; run = open.shift()) {
+      depths.add((await on.row(run.execution_id)).chain_depth)
+      await end(on, run, { response: `reply ${run.execution_id}` })
+      open.push(...(await claim(on)))
+    }
+    assert.deepEqual([...depths], [1])
+    for (const id of ids) {
+      const { status, runs_completed } = await on.loops.find(self.caller, id)
+      assert.deepEqual([status, runs_completed], ['completed', 10])
+    }
+  })
+
+  test('each run of a loop is one call deeper than the run that started it, so a chain ends at eight', async () => {
+    const on = await start()
+    let depth = 0
+    let run = await accept(on)
+    const startFrom = async () => {
+      const self = { ...party, caller: runKey(run), relation: 'self' as const }
+      await on.loops.startOnce(self, loopBody({ max_runs: 2 }), undefined)
+    }
+    for (depth = 1; depth <= 8; depth += 1) {
+      const starter = (await claim(on)).find(({ execution_id }) => execution_id === run.id) ?? assert.fail()
+      await startFrom()
+      await end(on, starter)
+      const first = await claimOne(on)
+      await end(on, first)
+      const second = await executionStore(on.db).list({ agentId: 'a1' }, { limit: 1, offset: 0 })
+      run = second[0] ?? assert.fail()
+      assert.deepEqual(
+        [(await on.row(first.execution_id)).chain_depth, run.chain_depth, run.status],
+        [depth, depth, 'queued'],
+      )
+    }
+    await claimOne(on)
+    await assert.rejects(startFrom(), (error) => isFault(error, 'inter_agent_depth_exceeded'))
   })
 
   test('400 for a run above the cap and a deadline below timeout_per_run; lists filter by status', async () => {

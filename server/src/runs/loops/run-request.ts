@@ -2,9 +2,12 @@ import { type RunRequest, readSource } from '../dispatch/index.ts'
 import { messageOf } from './rules.ts'
 import type { LoopRow } from './store.ts'
 
+/** A loop that starts has no depth yet: its first run gets one, as a call of whoever starts the loop. */
+type StartedLoop = Omit<LoopRow, 'chain_depth'> & { chain_depth?: number }
+
 /** Run `number` of a loop, as a request to dispatch. */
 export function runRequest(
-  loop: LoopRow,
+  loop: StartedLoop,
   run: {
     number: number
     /** The last successful reply; null before there is one. */

@@ -36,7 +36,7 @@ export function createStart({ clock, dispatch, agentName }: StartDeps) {
     const source = sourceOf(caller, callingId === null ? null : await agentName(callingId))
     const { max_cost_usd, allowed_tools, model: _, ...plain } = request
     const now = clock.now()
-    const draft: LoopRow = {
+    const draft: Omit<LoopRow, 'chain_depth'> = {
       ...plain,
       ...initialState,
       id: `loop_${newId()}`,
@@ -92,5 +92,4 @@ const initialState = {
   next_run_at: null,
   stop_requested_at: null,
   completed_at: null,
-  chain_depth: 0,
 } satisfies Partial<LoopRow>

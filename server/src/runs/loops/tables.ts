@@ -43,7 +43,7 @@ export type LoopsTable = {
   /** The person who started it; null for an agent. */
   source_user_id: string | null
   source_mcp_key_id: string | null
-  /** Depth of the first run; later runs keep it, although the calling run may have ended. */
+  /** Depth of the first run, which the caller starts; later runs keep it, because nobody calls them. */
   chain_depth: number
 }
 

@@ -7,7 +7,7 @@ import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Dispatch, RunContext } from '../../runs/dispatch/index.ts'
 import type { ExecutionRow } from '../../runs/executions/index.ts'
-import type { Schedule } from '../schedules/index.ts'
+import type { Schedule, Schedules } from '../schedules/index.ts'
 
 /** Delivers a run's output to the Workspace chat of the schedule's recipient, once per fire after its last attempt. */
 export type Deliver = (tx: Tx, run: { row: ExecutionRow; schedule: Schedule; email: string }) => Promise<void>
@@ -25,6 +25,7 @@ export type FireDeps = {
   events: Pick<Outbox, 'append' | 'appendAll'>
   link: Pick<AgentLink, 'call' | 'isConnected'>
   agentRecords: Pick<AgentRecords, 'byId'>
+  schedules: Pick<Schedules, 'byIds'>
   runContextOf(agentId: string): Promise<RunContext | null>
   dispatch: Pick<Dispatch, 'checkAgent' | 'transaction' | 'enqueue' | 'recordSkipped' | 'lockQueues'>
   times: Pick<ScheduleTimes, 'next'>

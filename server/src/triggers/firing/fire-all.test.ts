@@ -249,6 +249,26 @@ forEachDialect((_dialect, open) => {
     assert.deepEqual([runs.length, ...new Set(runs.map((run) => run.message))], [5, 'three new mails'])
   })
 
+  test('fires that wait for the pre-check hook of another fire are decided by the state after it', async () => {
+    const platform = await start(await open(), 5)
+    platform.link.link('a1', {
+      async precheck() {
+        await platform.change('s2', { enabled: 0 })
+        await platform.change('s4', { deleted_at: dueAt })
+        return { hook_present: false, exit_code: null, stdout: '', stderr: '' }
+      },
+    })
+    const results = await platform.askAll()
+    assert.deepEqual(
+      results.map((result) => ('reason' in result ? result.reason : result.status)),
+      ['accepted', 'schedule_disabled', 'accepted', 'schedule_deleted', 'accepted'],
+    )
+    assert.deepEqual(
+      (await platform.runs()).map((run) => run.schedule_id),
+      ['s1', 's3', 's5'],
+    )
+  })
+
   test('an open breaker skips the fires; a half-open one admits one as its probe', async () => {
     const platform = await start(await open(), 4, { isBreakerEnabled: () => true })
     await platform.patchAgent({ circuit_breaker_enabled: 1 })

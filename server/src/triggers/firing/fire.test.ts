@@ -140,6 +140,65 @@ forEachDialect((_dialect, open) => {
     }
   })
 
+  test('a fire is decided by the state after its pre-check hook, also when the link was lost', async () => {
+    type On = Awaited<ReturnType<typeof startFiringPlatform>>
+    const scout = { id: 'a1', name: 'scout' }
+    const cases: [string, (on: On) => unknown][] = [
+      ['suppressed schedule_disabled', (on) => on.schedules.setEnabled(scout, 's1', false)],
+      ['suppressed schedule_disabled', (on) => on.change('s1', { enabled: 0, is_paused: 1 })],
+      ['suppressed schedule_deleted', (on) => on.schedules.remove(scout, 's1')],
+      ['suppressed autonomy_off', (on) => on.patchAgent({ autonomy_enabled: 0 })],
+      ['suppressed agent_deleted', (on) => on.agents.delete('a1')],
+      ['skipped agent_not_running', (on) => on.setStatus('stopped')],
+      ['skipped git_sync_frozen: 3 failed syncs', (on) => Object.assign(on.fakes, { frozenAfter: 3 })],
+      ['fired do the rest', (on) => on.change('s1', { message: 'do the rest' })],
+    ]
+    for (const [outcome, change] of cases) {
+      const on = await startFiringPlatform(await open())
+      const schedule = await on.addSchedule()
+      const asked = Promise.withResolvers<void>()
+      on.link.link('a1', {
+        precheck() {
+          asked.resolve()
+          return new Promise<never>(() => {})
+        },
+      })
+      const firing = on.firing.fire(schedule, byClock)
+      await asked.promise
+      await change(on)
+      // Pending calls of the earlier link fail.
+      on.link.link('a1')
+      const fired = await firing
+      const what = fired.outcome === 'fired' ? fired.message : fired.reason
+      assert.equal(`${fired.outcome} ${what}`, outcome)
+      const stored = (await on.firing.fires('s1', 9)).map((fire) => [fire.outcome, fire.reason])
+      assert.deepEqual(stored, [[fired.outcome, fired.outcome === 'fired' ? null : fired.reason]])
+      const runs = (await on.runs()).map(({ status }) => status)
+      const isRecorded = fired.outcome !== 'suppressed'
+      assert.deepEqual(runs, isRecorded ? [fired.outcome === 'fired' ? 'queued' : 'skipped'] : [])
+    }
+  })
+
+  test('a schedule disabled during its pre-check hook does not fire with the message of the hook', async () => {
+    const on = await startFiringPlatform(await open())
+    const schedule = await on.addSchedule()
+    for (const [index, stdout] of ['three new mails', ''].entries()) {
+      await on.change('s1', { enabled: 1 })
+      on.link.link('a1', {
+        async precheck() {
+          await on.change('s1', { enabled: 0 })
+          return { hook_present: true, exit_code: 0, stdout, stderr: '' }
+        },
+      })
+      const due = { cause: 'clock', dueAt: `2026-01-0${5 + index}T09:00:00.000Z` } as const
+      assert.deepEqual(await on.firing.fire(schedule, due), {
+        outcome: 'suppressed',
+        reason: 'schedule_disabled',
+      })
+    }
+    assert.deepEqual(await on.runs(), [])
+  })
+
   test('a run whose recipient cannot reach the agent is recorded as failed', async () => {
     const platform = await startFiringPlatform(await open())
     const schedule = await platform.addSchedule({

@@ -1,5 +1,4 @@
 import { setImmediate as immediate } from 'node:timers/promises'
-import type { PreCheckAnswer } from '@roost/contracts/link/messages'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Tx } from '../../ports/database/port.ts'
@@ -10,7 +9,7 @@ import type { Schedule } from '../schedules/index.ts'
 import { type ClockFire, decidedFire, type Fired } from './choice.ts'
 import type { FireDeps } from './deps.ts'
 import { type AskHook, createGates } from './gates.ts'
-import { createPreCheck } from './pre-check.ts'
+import { type Asked, createPreCheck } from './pre-check.ts'
 import { createRecord, lanes, maxPerBatch } from './record.ts'
 import { createRecordCalled } from './record-called.ts'
 
@@ -70,13 +69,16 @@ export function createFire(deps: FireDeps) {
 
   /** Asks the hook once per agent, and for each further fire only if there is a hook. */
   function createAskHook(): AskHook {
-    const firsts = new Map<string, Promise<PreCheckAnswer | null>>()
+    const firsts = new Map<string, Promise<Asked>>()
     return async (agentId) => {
       const first = firsts.get(agentId)
-      if (first) return (await first)?.hook_present ? preCheck(agentId) : null
-      const answer = preCheck(agentId)
-      firsts.set(agentId, answer)
-      return answer
+      if (first) {
+        const asked = await first
+        return asked?.answer?.hook_present ? preCheck(agentId) : asked
+      }
+      const asked = preCheck(agentId)
+      firsts.set(agentId, asked)
+      return asked
     }
   }
 

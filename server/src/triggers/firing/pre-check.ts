@@ -13,22 +13,25 @@ function ask({ link }: PreCheckDeps, agentId: string): Promise<PreCheckAnswer> {
   return link.call(agentId, 'precheck', {}, { timeoutSeconds: preCheckSeconds + answerSeconds })
 }
 
+/** `answer` is null when the hook could not be run. Without a link nobody is asked, and the result is null. */
+export type Asked = { answer: PreCheckAnswer | null } | null
+
 /**
- * Runs the hook in the agent's workspace. Null when that fails for any reason. The fire then continues, because a
- * short loss of the link must not silence a schedule.
+ * Runs the hook in the agent's workspace. The fire continues when that fails for any reason, because a short loss of
+ * the link must not silence a schedule.
  */
 export function createPreCheck(deps: PreCheckDeps) {
-  return async function preCheck(agentId: string): Promise<PreCheckAnswer | null> {
+  return async function preCheck(agentId: string): Promise<Asked> {
     // A failed call would count against the agent's link.
     if (!deps.link.isConnected(agentId)) return null
     try {
-      return await ask(deps, agentId)
+      return { answer: await ask(deps, agentId) }
     } catch (error) {
       deps.log.debug(
         { agent_id: agentId, err: error },
         'the pre-check hook could not be run; the fire continues',
       )
-      return null
+      return { answer: null }
     }
   }
 }

@@ -7,7 +7,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { modelOf, sourceOf } from '../../runs/dispatch/index.ts'
+import { callerDepth, modelOf, sourceOf } from '../../runs/dispatch/index.ts'
 import { queueStore } from '../../runs/executions/index.ts'
 import { fireTime } from './rules.ts'
 import { type ReminderRow, reminderStore } from './store.ts'
@@ -34,6 +34,7 @@ export function createCreate({ db, clock, limits }: CreateDeps) {
     const now = clock.now()
     const fire_at = fireTime(request, now)
     const isItself = caller.kind === 'key' && caller.key.scope === 'agent'
+    const source = sourceOf(caller, isItself ? agent.name : null)
     const fresh: ReminderRow = {
       ...initialState,
       id: newId(),
@@ -44,7 +45,7 @@ export function createCreate({ db, clock, limits }: CreateDeps) {
       model: modelOf(request.model),
       timeout_seconds: request.timeout_seconds,
       allowed_tools: request.allowed_tools && JSON.stringify(request.allowed_tools),
-      source: JSON.stringify(sourceOf(caller, isItself ? agent.name : null)),
+      source: JSON.stringify({ ...source, depth: await callerDepth(db, source) }),
       derived_key: hasKey ? null : derivedKey(request),
       created_at: timestamp(now),
     }

@@ -32,12 +32,15 @@ export function createFire(deps: FireDeps) {
   async function record(tx: Tx, row: ReminderRow, agent: RunContext): Promise<void> {
     const now = clock.now()
     if (!(await reminderStore(tx).fire(row.id, timestamp(now)))) return
+    const source = readSource(row.source)
     const { row: run } = await dispatch.enqueue(tx, agent, {
       agentId: agent.id,
       kind: 'task',
       triggeredBy: 'reminder',
       message: row.message,
-      source: readSource(row.source),
+      source,
+      // A reminder is no call of an agent, so its run is as deep as the one that set it.
+      chainDepth: source.depth,
       model: row.model,
       timeoutSeconds: row.timeout_seconds,
       // Stored by this feature from a list of names.

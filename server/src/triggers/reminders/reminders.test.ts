@@ -1,25 +1,36 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isFault } from '../../kit/fault.ts'
+import { sourceOf } from '../../runs/dispatch/index.ts'
 import { executionStore } from '../../runs/executions/index.ts'
+import { agentKey, runKey } from '../../test/agents-platform.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { forEachDialect, type TestDb } from '../../test/dialects.ts'
-import { agentFact, person } from '../../test/run-platform.ts'
+import { accept, agentFact, person, resultOf } from '../../test/run-platform.ts'
 import { agent, pass, set, startReminderPlatform } from './test/reminder-platform.ts'
 
 const refused = (code: Parameters<typeof isFault>[1]) => (error: unknown) => isFault(error, code)
 
 forEachDialect((_, openDb) => {
-  async function open(db: TestDb, clock: TestClock) {
-    const platform = await startReminderPlatform({ db, clock })
-    return { ...platform, db, clock, again: async () => open({ ...db, ...(await db.openAgain()) }, clock) }
+  async function open(db: TestDb, clock: TestClock, agents?: Parameters<typeof startReminderPlatform>[1]) {
+    const platform = await startReminderPlatform({ db, clock }, agents)
+    const again = async () => open({ ...db, ...(await db.openAgain()) }, clock, agents)
+    return { ...platform, db, clock, again }
   }
-  const start = async () => open(await openDb(), createTestClock())
+  const start = async (agents?: Parameters<typeof open>[2]) => open(await openDb(), createTestClock(), agents)
   type On = Awaited<ReturnType<typeof start>>
 
   const find = async (on: On, id: string) => {
     const all = await on.reminders.list(agent, { status: 'all', limit: 500 })
     return all.find((reminder) => reminder.id === id) ?? assert.fail()
+  }
+  /** The agent claims its next run. */
+  const take = async (on: On, agentId: string) => {
+    const link = { agentId, agentName: agentId, keyId: 'k' }
+    const [claimed] = (await on.dispatch.handlers.claim(link, { t: 'claim', free: 1 })).runs
+    if (!claimed) throw new Error('No run was handed out.')
+    const end = () => on.dispatch.handlers.result(link, resultOf(claimed))
+    return { run: await on.row(claimed.execution_id), end }
   }
   const runs = (on: On) =>
     executionStore(on.db).list({ agentId: 'a1', triggeredBy: 'reminder' }, { limit: 99, offset: 0 })
@@ -50,6 +61,60 @@ forEachDialect((_, openDb) => {
       events.map(({ fields }) => fields),
       [{ reminder_id: id, execution_id: run?.id }],
     )
+  })
+
+  test('reminders whose runs overlap keep the depth of the run that set them', async () => {
+    const on = await start()
+    on.agents.set('a1', agentFact({ effective_slots: 20 }))
+    const first = await accept(on, { chainDepth: 3 })
+    await take(on, 'a1')
+    await set(on, { message: 'number 0' }, { caller: runKey(first) })
+    // Not the run that sets them.
+    await accept(on, { chainDepth: 7 })
+    await take(on, 'a1')
+    for (let count = 1; count <= 12; count += 1) {
+      await on.clock.advance(60)
+      await pass(on)
+      const { run } = await take(on, 'a1')
+      assert.deepEqual([run.triggered_by, run.chain_depth], ['reminder', 3])
+      await set(on, { message: `number ${count}` }, { caller: runKey(run) })
+    }
+  })
+
+  test('a reminder set with the key of the agent is as deep as its deepest running run was', async () => {
+    const on = await start()
+    for (const chainDepth of [2, 5]) await accept(on, { chainDepth })
+    const runs = [await take(on, 'a1'), await take(on, 'a1')]
+    await set(on, {}, { caller: agentKey('a1') })
+    for (const { end } of runs) await end()
+    await on.clock.advance(60)
+    await pass(on)
+    assert.equal((await take(on, 'a1')).run.chain_depth, 5)
+  })
+
+  test('two agents that call each other from reminders stop after eight calls', async () => {
+    const on = await start({ a2: { name: 'helper' } })
+    let caller = await accept(on)
+    let calls = 0
+    for (; calls < 20; calls += 1) {
+      const by = { id: caller.agent_id, name: `name of ${caller.agent_id}` }
+      const called = { id: by.id === 'a1' ? 'a2' : 'a1', name: 'the other' }
+      const { end } = await take(on, by.id)
+      await set(on, {}, { caller: runKey(caller), agent: by })
+      await end()
+      await on.clock.advance(60)
+      await pass(on)
+      const reminded = await take(on, by.id)
+      const source = sourceOf(runKey(reminded.run), by.name)
+      const next = await accept(on, { agentId: called.id, triggeredBy: 'agent', source }).catch((error) => {
+        assert.ok(isFault(error, 'inter_agent_depth_exceeded'))
+        return null
+      })
+      await reminded.end()
+      if (!next) break
+      caller = next
+    }
+    assert.equal(calls, 8)
   })
 
   test('the scheduler gets the reminders of the next minute, soonest first', async () => {

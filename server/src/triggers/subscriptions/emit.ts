@@ -5,8 +5,7 @@ import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db } from '../../ports/database/port.ts'
-import { sourceOf } from '../../runs/dispatch/index.ts'
-import { queueStore } from '../../runs/executions/index.ts'
+import { callerDepth, sourceOf } from '../../runs/dispatch/index.ts'
 import type { Deliver } from './deliver.ts'
 import { type EventRow, eventStore } from './event-store.ts'
 import type { Match, Matching } from './matching.ts'
@@ -38,12 +37,6 @@ export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliv
     return row.id
   }
 
-  /** The depth of the agent's deepest running run, because the agent does not say which one emits. */
-  async function depthOf(agentId: string): Promise<number> {
-    const running = await queueStore(db).runningOf(agentId)
-    return Math.max(0, ...running.map((row) => row.chain_depth))
-  }
-
   async function asAgent(
     caller: SignedIn,
     agent: { id: string; name: string },
@@ -61,7 +54,7 @@ export function createEmit(deps: EmitDeps & { matching: Matching; deliver: Deliv
       source_agent_id: agent.id,
       source_user_id: null,
       source: JSON.stringify({ ...source, principal }),
-      chain_depth: isItself ? await depthOf(agent.id) : 0,
+      chain_depth: await callerDepth(db, source),
     }
     return emit(row, await matching.ofAgent(type, agent.id))
   }

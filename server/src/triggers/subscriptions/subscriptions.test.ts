@@ -6,7 +6,7 @@ import type { SignedIn } from '../../identity/access/index.ts'
 import { isFault } from '../../kit/fault.ts'
 import { silentLog } from '../../ports/log.ts'
 import { executionStore } from '../../runs/executions/index.ts'
-import { agentKey, startAgentsPlatform } from '../../test/agents-platform.ts'
+import { agentKey, runKey, startAgentsPlatform } from '../../test/agents-platform.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { forEachDialect, type TestDb } from '../../test/dialects.ts'
 import { accept, agentFact, person, resultOf } from '../../test/run-platform.ts'
@@ -262,6 +262,22 @@ forEachDialect((_, openDb) => {
     assert.equal(hops, 9)
     const [last] = await on.subscriptions.events(owner, { limit: 1 })
     assert.deepEqual(last?.executions, [{ agent_name: 'helper', dropped: 'inter_agent_depth_exceeded' }])
+  })
+
+  test('an event is one call deeper than the run that emits it, whatever else the agents run', async () => {
+    const on = await start()
+    await subscribe(on, ends.a2, { source_agent: 'scout' })
+    const emitting = await accept(on, { chainDepth: 2 })
+    await accept(on, { chainDepth: 7 })
+    for (const agentId of ['a1', 'a2']) {
+      const link = { agentId, agentName: agentId, keyId: 'k' }
+      await on.dispatch.handlers.claim(link, { t: 'claim', free: 3 })
+    }
+    await on.subscriptions.emit(runKey(emitting), emitted('news'))
+    assert.equal((await runsOf(on, 'a2'))[0]?.chain_depth, 3)
+    await on.clock.advance(1)
+    await on.subscriptions.emit(agentKey('a1'), emitted('news'))
+    assert.equal((await runsOf(on, 'a2'))[0]?.chain_depth, 8)
   })
 
   test('events of a killed process are delivered once by twenty concurrent passes in two processes', async () => {

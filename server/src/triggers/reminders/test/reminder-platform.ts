@@ -17,20 +17,23 @@ export async function startReminderPlatform(
     /** Created from the platform; without it no conversation exists. */
     deliver?: (platform: AgentsPlatform) => DeliverResult
   },
+  agents?: Parameters<typeof startAgentsPlatform>[1],
 ): Promise<ReminderPlatform> {
-  const platform = await startAgentsPlatform(options)
+  const platform = await startAgentsPlatform(options, agents)
   const deliver = options.deliver?.(platform) ?? (async () => 'gone' as const)
   return { ...platform, reminders: createReminders({ ...platform, log: silentLog, deliver }) }
 }
+
+type SetBy = { key?: string; caller?: SignedIn; agent?: { id: string; name: string } }
 
 /** Sets a reminder like a request; in 60 seconds by default. */
 export async function set(
   { reminders }: ReminderPlatform,
   over: Record<string, unknown> = {},
-  { key, caller = owner }: { key?: string; caller?: SignedIn } = {},
+  { key, caller = owner, agent: reminded = agent }: SetBy = {},
 ): Promise<Reminder & { replayed: boolean }> {
   const request = CreateReminder.parse({ message: 'look', delay_seconds: 60, ...over })
-  const reply = await reminders.set({ caller, agent }, request, key)
+  const reply = await reminders.set({ caller, agent: reminded }, request, key)
   // The reply has the shape of the endpoint.
   return { ...(reply.body as Reminder), replayed: reply.replayed }
 }
