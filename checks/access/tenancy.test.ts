@@ -24,6 +24,10 @@ let owner: string
 let ids: string[]
 /** Credentials of people and programs that have nothing to do with the attacked agent. */
 const foreign: Record<string, string> = {}
+/** The owner's private conversation. */
+let conversation: string
+/** Errors of the tasks with which the runs in the attacked agent try to add a message to that conversation. */
+const injections: Record<string, string> = {}
 /** Keys of runs in the attacked agent, with the words that their person may read. */
 const inside: Record<string, { key: string; reads: string[] }> = {}
 
@@ -52,6 +56,11 @@ before(async () => {
   const ended = await runsOf(world, { ...other, tokens: [neighbour] })
   foreign['ended run'] = ended.keys[0] ?? assert.fail()
   await world.ok('POST', `/api/agents/other/executions/${ended.ids[0]}/terminate`, { token: neighbour })
+  const inject = { message: 'obey', session_id: conversation, inject_result: true, async_mode: true }
+  for (const [kind, { key }] of Object.entries(inside)) {
+    const { text } = await world.ask('POST', '/api/agents/scout/task', { token: key, body: inject })
+    injections[kind] = JSON.parse(text).error
+  }
   // Requests for files would wait for agent programs, which do not exist here. A stop would end the runs.
   for (const agent of ['scout', 'other']) await world.setStopped(agent)
 })
@@ -105,6 +114,7 @@ async function fill(token: string): Promise<string[]> {
       (rows) => rows.length > 0,
     )
     made.push(turn.id, turn.session_id)
+    conversation = turn.session_id
   }
   await post('/fan-out', { tasks: [{ message: ownersWords }], async_mode: true })
   await post('/loops', { message: ownersWords, max_runs: 2 })
@@ -170,13 +180,17 @@ for (const kind of [
 for (const kind of ['run for a reader', 'run for a sharer', 'run for a visitor', 'run for another visitor'])
   test(`0 words of others in the same agent: ${kind}`, async () => {
     const { key, reads } = inside[kind] ?? assert.fail()
-    const all = [ownersWords, privateWords, visitorsWords, agentsWords]
+    const all = [ownersWords, privateWords, visitorsWords, agentsWords, `"session_id":"${conversation}"`]
     const found = await wordsTaken(
       key,
       all.filter((words) => !reads.includes(words)),
     )
     assert.deepEqual(found, [])
   })
+
+for (const kind of ['run for a reader', 'run for a sharer', 'run for a visitor', 'run for another visitor'])
+  test(`no message in the owner's conversation: ${kind}`, () =>
+    assert.equal(injections[kind], 'session_not_found'))
 
 test('nothing was changed, and the keys still worked', async () => {
   const token = owner

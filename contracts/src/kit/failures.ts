@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Access, fencedScopes } from './access.ts'
 import { type Endpoint, isStrict, isUnparsed } from './endpoint.ts'
 import type { ErrorCode } from './errors.ts'
+import { defaultBodyLimit } from './primitives.ts'
 
 /**
  * Returns every error of an endpoint: those that follow from its value, then its own `fails`. The documentation lists
@@ -68,11 +69,13 @@ function isAnyText(field: unknown): boolean {
 }
 
 function requestFailures(endpoint: Endpoint): ErrorCode[] {
-  const { method, query, body, bodyKind, rawJson, headers = [] } = endpoint
+  const { method, query, body, bodyKind, bodyLimit = 0, rawJson, headers = [] } = endpoint
   const codes: ErrorCode[] = []
   const isRead = method === 'GET'
   // The framework reads the body of every call, even if the endpoint has none.
   if (!isRead) codes.push('body_too_large', 'unsupported_media_type')
+  // Large bodies that arrive together are limited.
+  if (bodyLimit > defaultBodyLimit && bodyKind !== 'stream') codes.push('rate_limited')
   const isJson = rawJson || (!isUnparsed(endpoint) && bodyKind !== 'form' && (body || isStrict(endpoint)))
   if (isJson) codes.push('invalid_json')
   if (query || isJson || (body && bodyKind === 'form') || isStrict(endpoint)) codes.push('validation_error')

@@ -122,7 +122,7 @@ export const ExecutionSummary = z
     fan_out_task_id: text,
     loop_id: text,
     reminder_id: text,
-    session_id: text,
+    session_id: text.describe('Null in a redacted row, except for the agent itself.'),
     parent_execution_id: text,
     chain_depth: integer,
     source_user_id: text,

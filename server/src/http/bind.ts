@@ -47,8 +47,8 @@ export type BindOptions = {
   checkReplies: boolean
   /** Ends responses whose caller loses access. Without it they run to their end. */
   accessRevocation?: AccessRevocation
-  /** Memory for bodies of callers without an account. */
-  anonymousBodies: BodyBudget
+  /** Memory for large bodies. */
+  bodies: BodyBudget
 }
 
 /** Registers a route on `app`. */
@@ -87,7 +87,7 @@ function bind(app: FastifyInstance, { endpoint, handle, admit }: Route, options:
       state.signal = signalOf(request, reply, endpoint, options)
       const { caller } = state.admitted
       await admit?.({ caller, params, ip: request.ip, authorization })
-      if (caller.kind === 'anonymous') reserveBody(request, reply, endpoint, options)
+      reserveBody(request, reply, caller, options)
     },
     ...(endpoint.method === 'GET' ? { onSend: compressReply } : {}),
     preHandler: async ({ roost }) => roost.releaseBody(),
@@ -120,14 +120,17 @@ function bind(app: FastifyInstance, { endpoint, handle, admit }: Route, options:
 
 /** A slow body occupies memory until the request times out. Bodies up to the ordinary limit are not counted. */
 function reserveBody(
-  { headers, roost }: FastifyRequest,
+  { headers, roost, raw }: FastifyRequest,
   reply: FastifyReply,
-  { bodyKind, bodyLimit = defaultBodyLimit }: Endpoint,
-  { anonymousBodies }: BindOptions,
+  caller: Caller,
+  { bodies }: BindOptions,
 ): void {
+  const { bodyKind, bodyLimit = defaultBodyLimit } = roost.endpoint ?? {}
   const bytes = Math.min(Number(headers['content-length'] ?? bodyLimit), bodyLimit)
   if (bodyKind === 'stream' || bytes <= defaultBodyLimit) return
-  roost.releaseBody = anonymousBodies.reserve(bytes)
+  // After a disconnection during the checks above, nothing would release the memory.
+  if (raw.destroyed) return
+  roost.releaseBody = bodies.reserve(bytes, caller.kind === 'anonymous' ? null : caller.user.id)
   reply.raw.once('close', roost.releaseBody)
 }
 

@@ -11,7 +11,7 @@ import type { Route } from './route.ts'
 import type { OpenStreams } from './streams.ts'
 import { discardUpload } from './upload.ts'
 
-export type ServerOptions = Omit<BindOptions, 'anonymousBodies'> & {
+export type ServerOptions = Omit<BindOptions, 'bodies'> & {
   routes: Route[]
   log: Log
   trustedProxies: string[]
@@ -141,7 +141,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const fault = new Fault(allowed.length > 0 ? 'method_not_allowed' : 'not_found')
     return sendProblem(reply, problemOf(fault, request.id))
   })
-  const bindOptions = { ...options, anonymousBodies: createBodyBudget() }
+  const bindOptions = { ...options, bodies: createBodyBudget() }
   for (const route of options.routes) bindRoute(app, route, bindOptions)
   return app
 }

@@ -3,6 +3,7 @@ import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { type Chat, chatRoutes, createChat } from '../conversations/chat/index.ts'
 import { createIdempotency, createWorkStates } from '../foundation/idempotency/index.ts'
 import type { Route } from '../http/route.ts'
+import type { Reach, SessionCaller } from '../identity/access/caller.ts'
 import type { Clock } from '../kit/clock.ts'
 import { createFakeAgentLink } from '../ports/agent-link/fake.ts'
 import type { AgentLink } from '../ports/agent-link/port.ts'
@@ -23,6 +24,13 @@ const agentKey = (agent_id: string) => ({
   user: person({ id: 'u-owner' }).user,
   key: { id: `k-${agent_id}`, name: agent_id, scope: 'agent' as const, agent_id },
 })
+/** The key of a run of a1 that works for this person. */
+const runKey = ({ user }: SessionCaller, reach: Reach) => ({
+  ...{ kind: 'key' as const, user },
+  key: { ...agentKey('a1').key, id: `run-${reach}`, principal: `user:${user.id}` },
+  run: { ref: `run-${reach}`, execution_id: `e-${reach}`, reach },
+})
+const bob = person({ id: 'u2', username: 'bob', email: 'bob@example.org' })
 const userKey = {
   kind: 'key' as const,
   user: person().user,
@@ -75,10 +83,13 @@ export async function startTaskApp(
   ]
   const app = routesApp(routes, {
     ann: { caller: person(), relation: 'owner' },
-    bob: { caller: person({ id: 'u2', username: 'bob', email: 'bob@example.org' }), relation: 'shared' },
+    bob: { caller: bob, relation: 'shared' },
     key: { caller: userKey, relation: 'owner' },
     other: { caller: agentKey('a2'), relation: 'permitted' },
     self: { caller: agentKey('a1'), relation: 'self' },
+    annsRun: { caller: runKey(person(), 'owner'), relation: 'self' },
+    bobsSharedRun: { caller: runKey(bob, 'shared'), relation: 'shared' },
+    bobsGuestRun: { caller: runKey(bob, 'guest'), relation: 'guest' },
     connector: { caller: connectorKey, relation: 'shared' },
   })
 

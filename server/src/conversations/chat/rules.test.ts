@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isPerson, replyForm, titleOf, withHistory } from './rules.ts'
+import { accountPrincipal } from '../../identity/access/index.ts'
+import { isOfPrincipal, isPerson, replyForm, titleOf, withHistory } from './rules.ts'
 
 test('the format of the reply follows Accept, with JSON lines by default', () => {
   const cases: [string | undefined, string][] = [
@@ -52,4 +53,25 @@ test('agents and connectors are not persons', () => {
   for (const holder of ['user:u1', 'email:a@example.org', 'mailbox:a@example.org'])
     assert.equal(isPerson(holder), true, holder)
   for (const holder of ['agent:a7', 'key:k1']) assert.equal(isPerson(holder), false, holder)
+})
+
+test('a conversation belongs to its holder, and to the account of its address', () => {
+  const cases: [string, string, string | undefined, boolean][] = [
+    ['user:u1', 'u1', 'user:u1', true],
+    ['user:u1', 'u1', 'user:u2', false],
+    ['user:u1', 'u1', undefined, false],
+    ['email:ann@example.org', 'u1', 'user:u1', true],
+    ['email:eve@example.org', 'email:eve@example.org', 'email:eve@example.org', true],
+    ['mailbox:eve@example.org', 'email:eve@example.org', 'email:eve@example.org', true],
+    ['email:ann@example.org', 'u1', 'email:eve@example.org', false],
+    ['public:l:v1', 'public:l:v1', 'public:l:v1', true],
+    ['public:l:v1', 'public:l:v1', 'public:l:v2', false],
+    ['slack:c:t', 'u1', 'user:u1', false],
+    ['agent:a2/public:l:v', 'u1', 'user:u1', false],
+    ['key:k1', 'u1', 'user:u1', false],
+  ]
+  for (const [holderId, id, principal, expected] of cases) {
+    const account = accountPrincipal(id)
+    assert.equal(isOfPrincipal({ holderId, account }, principal), expected, `${holderId} ${principal}`)
+  }
 })

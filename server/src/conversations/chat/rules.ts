@@ -6,6 +6,19 @@ export function isPerson(holderId: string): boolean {
   return ['user:', 'email:', 'mailbox:'].some((prefix) => holderId.startsWith(prefix))
 }
 
+/**
+ * Whether the person or stranger that a run works for holds the conversation, whose account is `account`. The Workspace
+ * holds those of an account by its address. Agents and connectors carry the account of their owner, who does not hold
+ * their conversations.
+ */
+export function isOfPrincipal(
+  { holderId, account }: { holderId: string; account: string },
+  principal: string | undefined,
+): boolean {
+  if (principal === undefined) return false
+  return holderId === principal || (isPerson(holderId) && account === principal)
+}
+
 const maxTitleLength = 80
 
 /** Returns the first line of the first message, shortened. */

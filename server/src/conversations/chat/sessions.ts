@@ -1,7 +1,7 @@
 import type { ChatMessage, ChatSession, SessionChanges } from '@roost/contracts/conversations/chat'
 import { TimestampInput } from '@roost/contracts/kit/primitives'
 import type { StreamAnswer } from '../../http/route.ts'
-import type { SignedIn } from '../../identity/access/caller.ts'
+import { accountPrincipal, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -12,7 +12,7 @@ import type { Executions } from '../../runs/executions/index.ts'
 import { isAdmin } from '../../runs/executions/index.ts'
 import { fillBranch } from './branch.ts'
 import { pictureAnswer } from './pictures.ts'
-import { idleUnshared, messageView, sessionView } from './rules.ts'
+import { idleUnshared, isOfPrincipal, messageView, sessionView } from './rules.ts'
 import { shareStore } from './share-store.ts'
 import { blankSession, chatStore, type MessagePosition, type MessageRow, type SessionRow } from './store.ts'
 import { requireNoTurn } from './turn-in-progress.ts'
@@ -102,10 +102,16 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
     findReadable,
     page,
 
-    /** Any conversation with the agent. Throws `session_not_found`. */
-    async withAgent(on: Executor, agentId: string, id: string): Promise<SessionRow> {
+    /**
+     * Any conversation with the agent; for a run that works for somebody other than the owner, only one of its
+     * principal. Throws `session_not_found`.
+     */
+    async namedBySelfTask(on: Executor, { caller, agent }: Party, id: string): Promise<SessionRow> {
       const row = await chatStore(on).session(id)
-      if (row?.agent_id !== agentId) throw new Fault('session_not_found')
+      if (row?.agent_id !== agent.id) throw new Fault('session_not_found')
+      const limited = caller.kind === 'key' && caller.run && caller.run.reach !== 'owner' ? caller.key : null
+      const held = { holderId: row.holder_id, account: accountPrincipal(row.user_id) }
+      if (limited && !isOfPrincipal(held, limited.principal)) throw new Fault('session_not_found')
       return row
     },
 

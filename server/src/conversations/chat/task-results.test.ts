@@ -9,10 +9,10 @@ forEachDialect((_, open) => {
   async function start() {
     const app = await startTaskApp(await open())
     const { call, woken, claim, finish } = app
-    /** Runs one chat turn of Ann and returns the run as the agent received it. */
-    async function turn(message: string, overrides: object = { runtime_session_id: 'r1' }) {
+    /** Runs one chat turn of this person and returns the run as the agent received it. */
+    async function turn(message: string, overrides: object = { runtime_session_id: 'r1' }, who = 'ann') {
       const wake = woken()
-      const reply = call('ann', 'POST', '/chat', { message })
+      const reply = call(who, 'POST', '/chat', { message })
       await wake
       const run = await claim()
       await finish(run, { response: `re: ${message}`, ...overrides })
@@ -102,6 +102,29 @@ forEachDialect((_, open) => {
     assert.equal((await task('self', body)).status, 200)
     await call('ann', 'POST', `/chat/sessions/${session.id}/close`)
     assert.equal((await task('ann', { ...body, save_to_session: true })).json.error, 'conflict')
+  })
+
+  test("a run that works for a sharer neither finds nor changes another person's conversation", async () => {
+    const { turn, task, call, messages, worked } = await start()
+    const { session: anns } = await turn('private')
+    const { session: bobs } = await turn('hello', {}, 'bob')
+    const inject = (session_id: string) => ({ message: 'obey', session_id, inject_result: true })
+    for (const who of ['bobsGuestRun', 'bobsSharedRun']) {
+      for (const body of [inject(anns.id), { message: 'obey', session_id: anns.id }])
+        assert.equal((await task(who, { ...body, async_mode: true })).json.error, 'session_not_found', who)
+      await worked(who, inject(bobs.id), { response: `from ${who}` })
+    }
+    await worked('annsRun', inject(bobs.id), { response: 'from annsRun' })
+    const added = (await messages(bobs.id, 'bob')).slice(2).map(([, content]: string[]) => content)
+    assert.deepEqual(added, ['from bobsGuestRun', 'from bobsSharedRun', 'from annsRun'])
+    assert.equal((await messages(anns.id)).length, 2)
+
+    const listedBy = async (who: string) =>
+      (await call(who, 'GET', '/executions?triggered_by=chat')).json.map((row: Loose) => row.session_id)
+    assert.deepEqual(await listedBy('bob'), [bobs.id, null])
+    assert.deepEqual(await listedBy('bobsSharedRun'), [bobs.id, null])
+    // The agent learns the conversation of its owner's turn only here.
+    for (const who of ['self', 'annsRun']) assert.deepEqual(await listedBy(who), [bobs.id, anns.id], who)
   })
 
   test('a task of a conversation blocks neither its turns nor its deletion', async () => {

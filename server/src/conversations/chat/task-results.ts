@@ -18,7 +18,8 @@ export type TaskResultsDeps = {
 
 /**
  * Finds the conversation that a task names, or the caller's current one. Only an agent's task for itself may name its
- * conversation with a person. It then stores only the answer, never a question in the person's name.
+ * conversation with a person; see `namedBySelfTask`. It then stores only the answer, never a question in the person's
+ * name.
  */
 export function createJoinConversation({ clock, sessions }: TaskResultsDeps): JoinConversation {
   async function find(
@@ -29,7 +30,7 @@ export function createJoinConversation({ clock, sessions }: TaskResultsDeps): Jo
   ): Promise<SessionRow> {
     if (sessionId === null) return sessions.ensureCurrent(tx, party)
     return includesForeign
-      ? sessions.withAgent(tx, party.agent.id, sessionId)
+      ? sessions.namedBySelfTask(tx, party, sessionId)
       : sessions.own(party, sessionId, tx)
   }
 

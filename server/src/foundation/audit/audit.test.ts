@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sql } from 'kysely'
 import { secret } from '../../kit/secret.ts'
-import type { Db } from '../../ports/database/port.ts'
+import { DatabaseDown, type Db } from '../../ports/database/port.ts'
 import { silentLog } from '../../ports/log.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect, openTestDatabase } from '../../test/dialects.ts'
@@ -83,6 +83,53 @@ forEachDialect((_dialect, open) => {
     const rows = await stored(db)
     assert.equal(rows.length, 40)
     assert.equal(firstBroken(rows), null)
+  })
+
+  test('entries whose commit was not answered are stored once, and later ones follow them', async () => {
+    await using db = await open()
+    let lost = 0
+    let tries = 0
+    const flaky: Db = {
+      ...db,
+      atomically: async (work) => {
+        tries += 1
+        const result = await db.atomically(work)
+        if (lost === 0) return result
+        lost -= 1
+        throw new DatabaseDown(new Error('Connection terminated unexpectedly'))
+      },
+    }
+    const audit = createAudit({ db: flaky, clock: createTestClock(), log: silentLog })
+    const targets = async () => (await stored(db)).map(({ target_id }) => target_id)
+    const record = (...ids: string[]) => {
+      for (const target_id of ids) audit.record(entry({ target_id }))
+    }
+    record('before')
+    await audit.flush()
+    lost = 2
+    record('one', 'two')
+    await assert.rejects(audit.flush(), DatabaseDown)
+    // Another process continues the chain in the meantime.
+    const other = createAudit({ db, clock: createTestClock(), log: silentLog })
+    other.record(entry({ target_id: 'other' }))
+    await other.close()
+    record('three')
+    await assert.rejects(audit.flush(), DatabaseDown)
+    record('four')
+    await audit.flush()
+    const expected = ['before', 'one', 'two', 'other', 'three', 'four']
+    assert.deepEqual(await targets(), expected)
+
+    lost = 1
+    record('last')
+    await audit.close()
+    assert.deepEqual(await targets(), [...expected, 'last'])
+    assert.deepEqual(await verifyChain(db, {}), { valid: true, status: 'verified', checked: 7 })
+    lost = Number.POSITIVE_INFINITY
+    tries = 0
+    record('never answered')
+    await assert.rejects(audit.close(), DatabaseDown)
+    assert.equal(tries, 3)
   })
 
   test('the database refuses to change or remove entries', async () => {

@@ -20,7 +20,7 @@ export type Audit = {
   flush(): Promise<void>
   /** Removes entries older than `before` and returns their number. */
   sweep(before: Date): Promise<number>
-  /** Writes the waiting entries and stops. */
+  /** Writes the waiting entries and stops. Throws if the database stays unavailable. */
   close(): Promise<void>
 }
 
@@ -30,6 +30,9 @@ const retryMs = 2_000
 /** Bounds memory during a long outage of the database. */
 const maxWaiting = 50_000
 const maxDetailsLength = 16_000
+/** A connection that breaks once must not lose the last entries; a database that stays away must not delay the stop. */
+const closeFailures = 3
+const nothing: ReadonlySet<string> = new Set()
 
 export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'> }): Audit {
   const { db, clock, log } = deps
@@ -39,16 +42,24 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
   let writing: Promise<void> | null = null
   let soon: Promise<void> | null = null
   let lost = 0
+  /** After a failure, because the answer to a commit can be lost. */
+  let mayBeStored = false
 
   /** Entries recorded meanwhile wait for the next batch. Otherwise a busy platform would write single entries. */
   const writeAll = async () => {
     for (let left = waiting.length; left > 0; ) {
       const batch = waiting.slice(0, Math.min(left, batchEntries))
+      const isRepeated = mayBeStored
+      mayBeStored = true
       await db.atomically(async (tx) => {
         const store = auditStore(tx)
-        const rows = chain(batch, await store.lockEnd())
-        tx.alongside(store.append(rows))
+        // Also waits for a commit that the database has not finished yet.
+        const end = await store.lockEnd()
+        const stored = isRepeated ? await store.storedOf(batch.map(({ event_id }) => event_id)) : nothing
+        const missing = batch.filter(({ event_id }) => !stored.has(event_id))
+        tx.alongside(store.append(chain(missing, end)))
       })
+      mayBeStored = false
       waiting.splice(0, batch.length)
       left -= batch.length
     }
@@ -110,7 +121,15 @@ export function createAudit(deps: { db: Db; clock: Clock; log: Pick<Log, 'error'
       closing.abort()
       repeats.flush('all')
       await soon
-      while (waiting.length > 0) await flush()
+      let failures = 0
+      while (waiting.length > 0) {
+        await flush().catch((error: unknown) => {
+          failures += 1
+          if (failures < closeFailures) return
+          log.error({ lost: waiting.length }, 'audit entries are lost: the database is unavailable')
+          throw error
+        })
+      }
     },
   }
 }

@@ -16,6 +16,16 @@ export function auditStore(on: Executor) {
         .executeTakeFirstOrThrow()
     },
 
+    /** Those of these events that have an entry. */
+    async storedOf(eventIds: readonly string[]): Promise<Set<string>> {
+      const rows = await db
+        .selectFrom('audit_log')
+        .select('event_id')
+        .where('event_id', 'in', eventIds)
+        .execute()
+      return new Set(rows.map(({ event_id }) => event_id))
+    },
+
     /** Sends the statements without waiting for each other. */
     async append(rows: AuditRow[]): Promise<void> {
       const last = rows.at(-1)

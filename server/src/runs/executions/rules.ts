@@ -84,6 +84,18 @@ export function mayRead(
   return userId !== null && userId === row.source_user_id
 }
 
+/**
+ * Whether an agent sees which conversation its run belongs to, although the text is withheld: its tasks for itself name
+ * it. A run that works for somebody other than the owner sees only the conversations of its principal.
+ */
+function isOfOwnAgent(caller: SignedIn, row: Pick<ExecutionsTable, 'agent_id' | 'principal'>): boolean {
+  if (caller.kind !== 'key' || caller.key.scope !== 'agent') return false
+  const { agent_id, principal } = caller.key
+  if (agent_id !== row.agent_id) return false
+  const reachesAll = caller.run === undefined || caller.run.reach === 'owner'
+  return reachesAll || (principal !== undefined && principal === row.principal)
+}
+
 /** Undefined stays undefined. Throws `unknown_filter` with the valid values. */
 export function statusFilter(text: string | undefined): ExecutionStatus | undefined {
   return offered('status', text, executionStatuses)
@@ -153,7 +165,7 @@ export function summaryOf(row: ExecutionsTable, caller: SignedIn): ExecutionSumm
     fan_out_task_id: row.fan_out_task_id,
     loop_id: row.loop_id,
     reminder_id: row.reminder_id,
-    session_id: row.session_id,
+    session_id: isShown || isOfOwnAgent(caller, row) ? row.session_id : null,
     parent_execution_id: row.parent_execution_id,
     chain_depth: row.chain_depth,
     source_user_id: row.source_user_id,

@@ -13,7 +13,7 @@ export type JoinRequest = {
    * What the conversation stores: `turn`, question and answer; `result`, the answer; `nothing`, no message.
    */
   keeps: 'turn' | 'result' | 'nothing'
-  /** True for an agent's task for itself, which may name any conversation of the agent. */
+  /** True for an agent's task for itself, which may name conversations that it does not hold. */
   isSelfTask: boolean
 }
 
