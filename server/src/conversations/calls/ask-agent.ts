@@ -21,6 +21,7 @@ export function createAskAgent({ dispatch, executions }: AskAgentDeps, call: Cal
 
   async function ask(message: string): Promise<object> {
     const agent = await dispatch.checkAgent(call.agent_id)
+    const source = readSource(call.source)
     const { row } = await dispatch.transaction((tx) =>
       dispatch.enqueue(tx, agent, {
         agentId: call.agent_id,
@@ -28,7 +29,9 @@ export function createAskAgent({ dispatch, executions }: AskAgentDeps, call: Cal
         triggeredBy: 'voip',
         message,
         systemPrompt: `You are asked in the middle of a telephone call to ${call.to_number}: answer in a few spoken sentences.`,
-        source: readSource(call.source),
+        source,
+        // Nobody calls the agent now: the task is as deep as the run that placed the call.
+        chainDepth: source.depth,
         links: { parentExecutionId: call.execution_id },
       }),
     )

@@ -28,12 +28,15 @@ export function createFollowUp({ db, clock, log, dispatch }: FollowUpDeps) {
       await dispatch.transaction(async (tx) => {
         if (!(await callStore(tx).followUp(call.id, 'done'))) return
         const row = await executionStore(tx).byId(call.execution_id)
+        const source = readSource(call.source)
         await dispatch.enqueue(tx, agent, {
           agentId: call.agent_id,
           kind: 'task',
           triggeredBy: 'voip',
           message: followUpMessage(call, row?.response ?? ''),
-          source: readSource(call.source),
+          source,
+          // Nobody calls the agent now: the task is as deep as the run that placed the call.
+          chainDepth: source.depth,
           links: { parentExecutionId: call.execution_id },
         })
       })

@@ -62,7 +62,7 @@ forEachDialect((_, open) => {
     const [task] = await tasksOf(db, id)
     assert.ok(task)
     assert.match(task.message, /\+15550123[\s\S]*Ask for the order\.[\s\S]*They: The order has left\./)
-    assert.equal(task.chain_depth, 1, 'the agent started the call')
+    assert.equal(task.chain_depth, 0, 'as deep as the caller: nobody calls the agent after the call')
     // A second pass starts no other task.
     await world.runLoops()
     assert.equal((await tasksOf(db, id)).length, 1)

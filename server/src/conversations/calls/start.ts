@@ -22,7 +22,7 @@ import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type PlacedCall, type Telephony, TelephonyDown } from '../../ports/telephony/port.ts'
-import { type Dispatch, holderOf, sourceOf } from '../../runs/dispatch/index.ts'
+import { callerDepth, type Dispatch, holderOf, sourceOf } from '../../runs/dispatch/index.ts'
 import { executionStore, isFinal } from '../../runs/executions/index.ts'
 import { accountOf } from './account.ts'
 import { accountMissing, type CallingAgent } from './binding.ts'
@@ -140,7 +140,9 @@ function createAccept({ db, clock, dispatch, agentName }: StartDeps) {
   return async function accept({ caller, agent, body }: CallRequest, claim: Claim): Promise<Accepted> {
     const agentContext = await dispatch.checkAgent(agent.id)
     const callingId = caller.kind === 'key' && caller.key.scope === 'agent' ? caller.key.agent_id : null
-    const source = sourceOf(caller, callingId === null ? null : await agentName(callingId))
+    const named = sourceOf(caller, callingId === null ? null : await agentName(callingId))
+    const isOfAnother = callingId !== null && callingId !== agent.id
+    const source = { ...named, depth: (await callerDepth(db, named)) + (isOfAnother ? 1 : 0) }
     const { ticket, hash } = newTicket(randomBytes)
     const executionId = newId()
     return db.atomically(async (tx) => {

@@ -103,15 +103,16 @@ export function createSessions({ db, clock, executions, link }: SessionsDeps) {
     page,
 
     /**
-     * Any conversation with the agent; for a run that works for somebody other than the owner, only one of its
-     * principal. Throws `session_not_found`.
+     * Any conversation with the agent; for a run that works for somebody other than the owner, only its own or one of
+     * its principal. Throws `session_not_found`.
      */
     async namedBySelfTask(on: Executor, { caller, agent }: Party, id: string): Promise<SessionRow> {
       const row = await chatStore(on).session(id)
       if (row?.agent_id !== agent.id) throw new Fault('session_not_found')
       const limited = caller.kind === 'key' && caller.run && caller.run.reach !== 'owner' ? caller.key : null
       const held = { holderId: row.holder_id, account: accountPrincipal(row.user_id) }
-      if (limited && !isOfPrincipal(held, limited.principal)) throw new Fault('session_not_found')
+      const isOwn = row.holder_id === holderOf(caller)
+      if (limited && !isOwn && !isOfPrincipal(held, limited.principal)) throw new Fault('session_not_found')
       return row
     },
 

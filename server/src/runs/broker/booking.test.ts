@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { agentStore, blankRow } from '../../agents/records/index.ts'
 import { secret } from '../../kit/secret.ts'
@@ -123,8 +125,67 @@ test('a request that nobody waits for is booked by its length', async () => {
   await arrived.promise
   leave.abort()
   await assert.rejects(reply)
-  const { input_tokens, output_tokens, cost_estimated } = await untilBooked(platform, row.id)
+  const booked = await untilBooked(platform, row.id)
+  const { input_tokens, output_tokens, cost_estimated } = booked
   assert.deepEqual([input_tokens, output_tokens, cost_estimated], [Math.ceil(body.length / 4), 0, 1])
+  assert.equal(booked.context_used, 0, 'unknown')
+})
+
+test('the guess of an input counts a picture as one, and is never larger than the context window', async () => {
+  const { ask, platform, row } = await start({
+    upstream: (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end('data: {"choices":[{"delta":{"content":"word"}}]}\n\n')
+    },
+  })
+  const inputOf = async (content: string) => {
+    const before = (await platform.row(row.id)).input_tokens ?? 0
+    const body = JSON.stringify({ model: 'gpt-6-sol', stream: true, messages: [{ content }] })
+    await (await ask('openai/v1/chat/completions', { body })).text()
+    return ((await platform.row(row.id)).input_tokens ?? 0) - before
+  }
+  assert.ok((await inputOf('x'.repeat(4_000_000))) < 100_000)
+  const { context_max } = await platform.row(row.id)
+  assert.equal(await inputOf('some words '.repeat(1_000_000)), context_max)
+})
+
+/** A provider that accepts connections and reads nothing. */
+async function startSilent(protocol: 'http' | 'https') {
+  const connected = Promise.withResolvers<void>()
+  const server = createServer((socket) => {
+    socket.pause().on('error', () => {})
+    connected.resolve()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  after(() => server.close().unref())
+  const { port } = server.address() as AddressInfo
+  return {
+    ...(await start({ providerUrl: `${protocol}://127.0.0.1:${port}` })),
+    connected: connected.promise,
+  }
+}
+
+test('a request that the provider has not received costs nothing', async (t) => {
+  const { ask, platform, row, connected } = await startSilent('https')
+  const leave = new AbortController()
+  const reply = ask('anthropic/v1/messages', { signal: leave.signal })
+  await connected
+  leave.abort()
+  await assert.rejects(reply)
+  await t.waitFor(async () => assert.match(await platform.meters.modelSeconds.text(), /_count\{.+\} 1\n/))
+  assert.equal((await platform.row(row.id)).metered_requests, 0)
+})
+
+test('a request of a run that ends during the upload costs nothing', async () => {
+  const { ask, platform, row, connected } = await startSilent('http')
+  const body = JSON.stringify({ model: 'claude-x', messages: [{ content: 'some words '.repeat(3_000_000) }] })
+  const reply = ask('anthropic/v1/messages', { body }).catch(() => null)
+  await connected
+  const fields = { execution_id: row.id }
+  platform.events.signal({ type: 'execution.finished', agent_names: [], agent_ids: [], fields })
+  assert.ok([null, 502].includes((await reply)?.status ?? null))
+  assert.equal((await platform.row(row.id)).metered_requests, 0)
 })
 
 test('a document without usage is booked by its length, and an error costs nothing', async () => {
@@ -132,15 +193,17 @@ test('a document without usage is booked by its length, and an error costs nothi
   const { ask, platform, row } = await start({
     upstream: (_, response) => {
       response.writeHead(answers.shift() ?? 200, { 'content-type': 'application/json' })
-      response.end(JSON.stringify({ candidates: 'x'.repeat(4000) }))
+      const parts = [{ text: 'x'.repeat(4000) }]
+      response.end(JSON.stringify({ candidates: [{ content: { parts } }], responseId: 'y'.repeat(4000) }))
     },
   })
-  const path = 'google/v1beta/models/gemini-2.5-pro:generateContent'
+  // Only the path decides whether a model is called.
+  const path = 'google/v1beta/models/gemini-2.5-pro:generateContent?pageToken=countTokens'
   await (await ask(path)).text()
   assert.equal((await platform.row(row.id)).metered_requests, 0)
   await (await ask(path)).text()
   const { output_tokens, cost_estimated } = await platform.row(row.id)
-  assert.deepEqual([(output_tokens ?? 0) > 1000, cost_estimated], [true, 1])
+  assert.deepEqual([output_tokens, cost_estimated], [1000, 1])
 })
 
 test('a selection of fields and a response in the background do not reach the provider', async () => {

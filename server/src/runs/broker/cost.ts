@@ -18,7 +18,8 @@ export type Cost = {
 export type Pricing = { prices: PriceLookup; provider: Provider; at: Date }
 
 export function costOf({ prices, provider, at }: Pricing, model: string | null, used: Metered): Cost {
-  const { price, isEstimated } = prices.priceOf(provider, model, at)
+  const priced = prices.priceOf(provider, model, at)
+  const { price, isEstimated } = priced
   const { factor, isPublished } = factorOf(price, used.tier, prices.highestFactor(provider))
   const region = used.isUsInference ? price.usInference : 1
   const parts = used.parts && isWhole(used.parts, used.tokens) ? used.parts : [used.tokens]
@@ -27,8 +28,13 @@ export function costOf({ prices, provider, at }: Pricing, model: string | null, 
   return {
     micros: Math.round(tokens + used.tokens.webSearches * price.webSearch * 1_000_000),
     isEstimated: isEstimated || !isPublished || used.isGuess === true,
-    window: model?.toLowerCase().endsWith('[1m]') ? 1_000_000 : price.window,
+    window: windowOf(model, priced),
   }
+}
+
+/** Size of the context window in tokens; null when unknown. */
+export function windowOf(model: string | null, { price }: { price: Pick<Price, 'window'> }): number | null {
+  return model?.toLowerCase().endsWith('[1m]') ? 1_000_000 : price.window
 }
 
 function microsOf(tokens: Tokens, price: Price): number {

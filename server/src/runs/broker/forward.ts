@@ -8,6 +8,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { drained } from './drained.ts'
 import { Refused, UpstreamDown } from './failures.ts'
 import { createModelScanner } from './model-scanner.ts'
+import { tokensOfBytes } from './usage-rules.ts'
 
 /** Maximum size of a request body. */
 export const maxRequestBytes = 64 * 1024 * 1024
@@ -22,16 +23,28 @@ const maxIdleConnectionMs = 50_000
 
 export type Upstream = {
   /**
-   * Streams the request to the provider and resolves when it was sent whole; `answered` is the response, whose body is
-   * still unread. Both reject with `Refused` for a request that is not allowed, `UpstreamDown` for an unreachable
-   * provider, and the reason of the signal.
+   * Streams the request to the provider, and resolves when it has ended or the provider has responded early. Rejects
+   * with `Refused` for a request that is not allowed, and the reason of the signal.
    */
   send(
     request: IncomingMessage,
     to: { url: URL; headers: Record<string, string | string[]> },
     options: { checkModel: ((model: string) => boolean) | null; signal: AbortSignal },
-  ): Promise<{ answered: Promise<IncomingMessage>; model: string | null; requestBytes: number }>
+  ): Promise<Sent>
   close(): void
+}
+
+export type Sent = {
+  model: string | null
+  /** Estimated tokens of the request. */
+  tokens: number
+  /** True when the connection has taken the whole request. */
+  isDelivered(): boolean
+  /**
+   * The response, whose body is still unread. Rejects with `UpstreamDown` for an unreachable provider, and the reason
+   * of the signal.
+   */
+  answered: Promise<IncomingMessage>
 }
 
 /** Reuses connections: a TLS handshake per request would cost more than everything else here. */
@@ -59,8 +72,9 @@ export function createUpstream(): Upstream {
       // The caller awaits it; an early response or error must not count as unhandled.
       answered.catch(() => {})
       try {
-        const { model, size } = await pump(request, upstream, { checkModel, answered })
-        return { answered, model, requestBytes: size }
+        const { model, tokens } = await pump(request, upstream, { checkModel, answered })
+        signal.throwIfAborted()
+        return { model, tokens, isDelivered: () => upstream.writableFinished, answered }
       } catch (error) {
         upstream.destroy()
         throw error
@@ -90,11 +104,12 @@ async function pump(
   request: IncomingMessage,
   upstream: ClientRequest,
   options: { checkModel: ((model: string) => boolean) | null; answered: Promise<unknown> },
-): Promise<{ model: string | null; size: number }> {
+): Promise<{ model: string | null; tokens: number }> {
   const { checkModel, answered } = options
   const scanner = checkModel ? createModelScanner() : null
   let model: string | null = null
   let size = 0
+  let tokens = 0
   let isAnswered = false
   const early = answered.then(
     () => {
@@ -108,6 +123,7 @@ async function pump(
   for await (const piece of request.iterator({ destroyOnReturn: false })) {
     const chunk = piece as Buffer
     size += chunk.length
+    tokens += tokensOfBytes(chunk)
     if (size > maxRequestBytes) throw new Refused(413, 'The request is larger than 64 MiB.')
     const found = scanner?.feed(chunk)
     if (found?.isBackground) throw new Refused(400, backgroundRefusal)
@@ -120,7 +136,7 @@ async function pump(
     if (!upstream.write(chunk)) await Promise.race([drained(upstream), early])
   }
   upstream.end()
-  return { model, size }
+  return { model, tokens }
 }
 
 /** The provider would report its usage to whoever reads the response later, by a route that is not offered. */

@@ -7,7 +7,7 @@ import type { Log } from '../../ports/log.ts'
 import { executionStore, type Usage } from '../executions/index.ts'
 import type { Prices } from '../prices/index.ts'
 import { type CallRecord, createCallRecord } from './call-record.ts'
-import { costOf } from './cost.ts'
+import { costOf, windowOf } from './cost.ts'
 import { Aborted, answerFailure, failureOf, Refused } from './failures.ts'
 import { createUpstream, maxRequestBytes, notOffered } from './forward.ts'
 import { failedResult, type ModelMeters, measured, resultOf } from './measure.ts'
@@ -29,7 +29,7 @@ import {
 } from './provider-rules.ts'
 import { createBooking, relay } from './relay.ts'
 import type { BrokerTokens } from './tokens.ts'
-import { guessOf, type Metered, tierOf } from './usage-rules.ts'
+import { guessOf, type Metered, type Tier, tierOf } from './usage-rules.ts'
 import { type WireCredential, type WireCredentialDeps, wireCredentialOf } from './wire-credential.ts'
 
 export type HandlerDeps = Omit<WireCredentialDeps, 'log'> & {
@@ -121,12 +121,16 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         ),
         'accept-encoding': 'identity',
       }
-      const { answered, model, requestBytes } = await upstream.send(
+      const sent = await upstream.send(
         request,
         { url: upstreamUrl(deps.providerBaseUrl(provider), target.path), headers },
         { checkModel: target.hasModelInBody ? isOfferedModel : null, signal: abort.signal },
       )
-      const requestedModel = model ?? target.model
+      const requestedModel = sent.model ?? target.model
+      const guess = (output: number, tier: Tier) => {
+        const price = deps.prices.lookup().priceOf(provider, requestedModel, deps.clock.now())
+        return guessOf({ input: sent.tokens, output, window: windowOf(requestedModel, price), tier })
+      }
       const bookingFor = (meter: Meter, guess: () => Metered | null) =>
         createBooking({
           requestedModel,
@@ -136,11 +140,11 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
             costOf({ prices: deps.prices.lookup(), provider, at: deps.clock.now() }, used, metered),
           add: (usage) => addUsage({ executionId, call, credential, usage }),
         })
-      const reply = await answered.catch(async (error: unknown) => {
+      const reply = await sent.answered.catch(async (error: unknown) => {
         // The provider works on a whole request, whether somebody waits for its answer or not.
-        if (abort.signal.aborted && call !== null) {
-          const guess = () => guessOf(requestBytes, 0, 'standard')
-          await bookingFor(createMeter(provider, { counts: false }), guess)({ hasEnded: true })
+        if (abort.signal.aborted && call !== null && sent.isDelivered()) {
+          const unread = createMeter(provider, { counts: false })
+          await bookingFor(unread, () => guess(0, 'standard'))({ hasEnded: true })
         }
         throw error
       })
@@ -157,7 +161,7 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
         if (call === null || status !== 200) return null
         const output = meter.estimatedOutput()
         // A response that ends itself without any output has failed, which costs nothing.
-        return output > 0 || abort.signal.aborted ? guessOf(requestBytes, output, tier) : null
+        return output > 0 || abort.signal.aborted ? guess(output, tier) : null
       })
       // An error on a token count or a model list says nothing about the credential for messages.
       const { body, pieces } = await readRefusal(reply, provider)
@@ -199,7 +203,8 @@ export function createHandler(deps: HandlerDeps): BrokerHandler {
   async function addUsage({ executionId, call, credential, usage }: ToBook): Promise<void> {
     const store = (isRepeated: boolean) =>
       db.atomically(async (tx) => {
-        if (isRepeated && (await call?.isStored(tx))) return
+        // The lock waits for a commit that the database has not finished yet.
+        if (isRepeated && (await executionStore(tx).lock(executionId)) && (await call?.isStored(tx))) return
         await executionStore(tx).addUsage(executionId, usage)
         await call?.store(tx)
       })

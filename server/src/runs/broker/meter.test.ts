@@ -146,6 +146,25 @@ describe('counting', () => {
     })
   })
 
+  test('a compaction is added to the input that the start of the stream reported', () => {
+    const iterations = [
+      { type: 'compaction', input_tokens: 100, output_tokens: 3 },
+      { type: 'message', input_tokens: 20, output_tokens: 5 },
+    ]
+    const body = (type: string) =>
+      sse(
+        { type: 'message_start', message: { usage: { input_tokens: 20, output_tokens: 1 } } },
+        {
+          type: 'message_delta',
+          usage: { output_tokens: 5, iterations: [{ ...iterations[0], type }, iterations[1]] },
+        },
+      )
+    const { metered } = measure('anthropic', stream, body('compaction'))
+    assert.deepEqual(metered?.tokens, { ...noTokens, input: 120, output: 8 })
+    assert.equal(metered?.isGuess, undefined)
+    assert.equal(measure('anthropic', stream, body('advisor_message')).metered?.isGuess, true)
+  })
+
   test('OpenAI usage: tier, cache writes and web searches', () => {
     const body = JSON.stringify({
       model: 'gpt-x',
@@ -196,7 +215,12 @@ describe('counting', () => {
     assert.equal(estimate('anthropic', stream, sse({ type: 'x_delta', delta: { type: 'a', text } })), 100)
     assert.equal(estimate('openai', stream, sse({ type: 'x.delta', delta: text, item_id: text })), 100)
     assert.equal(estimate('openai', stream, sse({ choices: [{ delta: { content: text } }] })), 100)
-    assert.equal(estimate('google', 'application/json', JSON.stringify([part]).slice(0, -1)), 114)
+    const cut = JSON.stringify([part]).slice(0, -1)
+    assert.equal(estimate('google', 'application/json', cut), cut.length / 4)
+    assert.equal(
+      estimate('anthropic', stream, sse({ delta: { type: 'signature_delta', signature: text } })),
+      100,
+    )
     assert.equal(estimate('google', stream, sse({ candidates: ['x'.repeat(70_000)] })), 1, 'a file')
   })
 

@@ -1,6 +1,14 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Provider } from './provider-rules.ts'
-import { type Metered, noTokens, readUsage, type Tier } from './usage-rules.ts'
+import {
+  type Metered,
+  noTokens,
+  plus,
+  readUsage,
+  type Tier,
+  tokensOfBytes,
+  tokensOfText,
+} from './usage-rules.ts'
 
 /** Reads the usage that a response reports, while its bytes pass through. */
 export type Meter = {
@@ -14,7 +22,7 @@ export type Meter = {
   metered(): Metered | null
   /** True when the provider has reported the usage of the whole response. */
   isFinal(): boolean
-  /** Output tokens so far, estimated from the output that passed: about four bytes per token. */
+  /** Output tokens so far, estimated from the output that passed. */
   estimatedOutput(): number
   model(): string | null
 }
@@ -23,9 +31,8 @@ export type Meter = {
 const maxDocumentBytes = 32 * 1024 * 1024
 /** Larger events carry a file, whose length says nothing about tokens. */
 const maxPieceLength = 64 * 1024
-const bytesPerToken = 4
-/** Where events carry the text, the reasoning and the tool arguments of a model. */
-const outputKeys = new Set(['text', 'delta', 'thinking', 'partial_json', 'content', 'arguments'])
+/** Where a response carries text, reasoning (a signature encrypts it) and tool arguments. */
+const outputKeys = new Set(['text', 'delta', 'thinking', 'signature', 'partial_json', 'content', 'arguments'])
 
 /**
  * With `counts` false nothing is read, for error responses. `tier` is the one from the headers; the response
@@ -49,6 +56,7 @@ export function createMeter(
   let metered: Metered | null = null
   let model: string | null = null
   let pieces = 0
+  let extra = noTokens
   let outputBytes = 0
   let isWhole = false
 
@@ -65,11 +73,13 @@ export function createMeter(
     return isFinal
   }
 
-  /** A document that is not whole is no JSON, so the usage in one is final. */
-  function readDocument(text: string): void {
-    if (!reportsUsage(text)) return
-    readUsageOf(parsed(text))
+  /** Returns the estimated tokens of a document without usage; null for one that is not whole, which is no JSON. */
+  function readDocument(text: string): number | null {
+    const document = parsed(text)
+    if (document === null) return null
+    readUsageOf(document)
     isWhole = metered !== null
+    return tokensOfText(outputLength(document))
   }
 
   /** Returns true for the last count of a stream. */
@@ -92,21 +102,25 @@ export function createMeter(
         isUsInference: reported.isUsInference ?? before.isUsInference,
         parts: reported.parts ?? before.parts,
         context: reported.context ?? before.context,
+        ...(reported.isGuess || before.isGuess ? { isGuess: true } : {}),
       }
+      extra = reported.extra ?? extra
       model = reported.model ?? model
       isFinal = reported.isFinal
     }
     return isFinal
   }
 
-  const counting = { metered: () => metered, model: () => model, isFinal: () => isWhole }
+  const counting = {
+    metered: () => metered && { ...metered, tokens: plus(metered.tokens, extra) },
+    model: () => model,
+    isFinal: () => isWhole,
+  }
   if (isStream) {
-    const estimatedOutput = () => Math.max(pieces, Math.ceil(outputBytes / bytesPerToken))
+    const estimatedOutput = () => Math.max(pieces, tokensOfText(outputBytes))
     return { ...eventReader(readEvent), ...counting, pieces: () => pieces, estimatedOutput }
   }
-  const { size, ...reader } = documentReader(readDocument)
-  const estimatedOutput = () => Math.ceil(size() / bytesPerToken)
-  return { ...reader, ...counting, pieces: () => 0, estimatedOutput }
+  return { ...documentReader(readDocument), ...counting, pieces: () => 0 }
 }
 
 /** Events that name no usage, or none yet, are not parsed for it. */
@@ -169,19 +183,23 @@ function eventReader(read: (text: string) => boolean): Pick<Meter, 'feed' | 'end
   }
 }
 
-function documentReader(read: (text: string) => void): Pick<Meter, 'feed' | 'end'> & { size(): number } {
+function documentReader(
+  read: (text: string) => number | null,
+): Pick<Meter, 'feed' | 'end' | 'estimatedOutput'> {
   let chunks: Buffer[] = []
   let size = 0
+  let tokens = 0
   return {
-    size: () => size,
     feed(chunk) {
       size += chunk.length
+      tokens += tokensOfBytes(chunk)
       if (size <= maxDocumentBytes) chunks.push(chunk)
       else chunks = []
       return false
     },
     end() {
-      if (size <= maxDocumentBytes) read(Buffer.concat(chunks).toString('utf8'))
+      if (size <= maxDocumentBytes) tokens = read(Buffer.concat(chunks).toString('utf8')) ?? tokens
     },
+    estimatedOutput: () => tokens,
   }
 }

@@ -98,7 +98,8 @@ export function withBetas(
 
 /** True for a request that a model answers, false for token counts and lists. */
 export function callsModel({ path, model, hasModelInBody }: RequestTarget): boolean {
-  return (model !== null || hasModelInBody) && !/count_?tokens/i.test(path)
+  const [route = ''] = splitOnce(path, '?')
+  return (model !== null || hasModelInBody) && !/(\/count_tokens|:countTokens)$/.test(route)
 }
 
 /** Hop-by-hop headers, and credentials and addresses that a container must not send. */

@@ -45,6 +45,10 @@ export type Reported = {
   isUsInference?: boolean
   parts?: Tokens[]
   context?: Tokens | undefined
+  /** What is billed besides `tokens`. */
+  extra?: Tokens
+  /** A part has a price of its own, which is not known. */
+  isGuess?: true
   /** True when no further counts follow. */
   isFinal: boolean
 }
@@ -59,23 +63,50 @@ export function contextTokens(tokens: Tokens): number {
 }
 
 export function minus(a: Tokens, b: Tokens): Tokens {
+  return combined(a, b, -1)
+}
+
+export function plus(a: Tokens, b: Tokens): Tokens {
+  return combined(a, b, 1)
+}
+
+function combined(a: Tokens, b: Tokens, factor: 1 | -1): Tokens {
   return {
-    input: a.input - b.input,
-    output: a.output - b.output,
-    cacheRead: a.cacheRead - b.cacheRead,
-    cacheWrite: a.cacheWrite - b.cacheWrite,
-    cacheWriteLong: a.cacheWriteLong - b.cacheWriteLong,
-    webSearches: a.webSearches - b.webSearches,
+    input: a.input + factor * b.input,
+    output: a.output + factor * b.output,
+    cacheRead: a.cacheRead + factor * b.cacheRead,
+    cacheWrite: a.cacheWrite + factor * b.cacheWrite,
+    cacheWriteLong: a.cacheWriteLong + factor * b.cacheWriteLong,
+    webSearches: a.webSearches + factor * b.webSearches,
   }
+}
+
+const bytesPerToken = 4
+/** Of pictures and other files. */
+const encodedBytesPerToken = 64
+/** More bytes without a space are no text. */
+const longestWord = 4096
+
+/** Estimates the tokens of text. */
+export function tokensOfText(bytes: number): number {
+  return bytes / bytesPerToken
+}
+
+/** Estimates the tokens of a part of a request or a response, which may be a part of an encoded file. */
+export function tokensOfBytes(chunk: Buffer): number {
+  const isText = chunk.length <= longestWord || chunk.includes(0x20)
+  return chunk.length / (isText ? bytesPerToken : encodedBytesPerToken)
 }
 
 /**
  * Estimates a response without usage, because the client left or did not request usage: otherwise an agent could spend
- * unnoticed. Assumes four bytes per input token.
+ * unnoticed. No input is larger than the context window.
  */
-export function guessOf(requestBytes: number, output: number, tier: Tier): Metered {
-  const tokens = { ...noTokens, input: Math.ceil(requestBytes / 4), output }
-  return { tokens, tier, isUsInference: false, parts: null, context: null, isGuess: true }
+export function guessOf(of: { input: number; output: number; window: number | null; tier: Tier }): Metered {
+  const input = Math.ceil(Math.min(of.input, of.window ?? Number.POSITIVE_INFINITY))
+  const tokens = { ...noTokens, input, output: Math.ceil(of.output) }
+  // Nothing is known about the context, which may be cached or compacted.
+  return { tokens, tier: of.tier, isUsInference: false, parts: null, context: noTokens, isGuess: true }
 }
 
 /**
@@ -109,11 +140,11 @@ function anthropicUsage(document: Json): Reported | null {
   const tokens = anthropicTokens(usage)
   if (isRecord(usage.server_tool_use)) set(tokens, 'webSearches', usage.server_tool_use.web_search_requests)
   const iterations = listOf(usage.iterations).map((each) => ({
+    type: each.type,
     isMessage: each.type === 'message',
     tokens: { ...noTokens, ...anthropicTokens(each) },
   }))
-  // The totals are those of the messages alone; a compaction is billed as well.
-  for (const each of iterations) if (!each.isMessage) add(tokens, each.tokens)
+  const others = iterations.filter(({ isMessage }) => !isMessage)
   return {
     model: textOf(message.model),
     tokens,
@@ -125,13 +156,11 @@ function anthropicUsage(document: Json): Reported | null {
           context: iterations.findLast(({ isMessage }) => isMessage)?.tokens,
         }
       : {}),
+    // The totals are those of the messages alone; a compaction is billed as well.
+    ...(others.length > 0 ? { extra: others.map((each) => each.tokens).reduce(plus) } : {}),
+    // Another model may have answered, such as an advisor.
+    ...(others.some(({ type }) => type !== 'compaction') ? { isGuess: true } : {}),
     isFinal: document.type !== 'message_start',
-  }
-}
-
-function add(tokens: Partial<Tokens>, more: Tokens): void {
-  for (const name of Object.keys(more) as (keyof Tokens)[]) {
-    if (more[name] > 0) tokens[name] = (tokens[name] ?? 0) + more[name]
   }
 }
 

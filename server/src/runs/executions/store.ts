@@ -261,6 +261,16 @@ export function executionStore(executor: Executor) {
         .execute()
     },
 
+    /** Locks the run until the end of the transaction. Returns false for an unknown one. */
+    async lock(id: string): Promise<boolean> {
+      const { numUpdatedRows } = await db
+        .updateTable('executions')
+        .set((e) => ({ id: e.ref('id') }))
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      return numUpdatedRows > 0n
+    },
+
     /** The run if it is running for this agent, or the running turn of the conversation: turns are serial. */
     async runningOf({ kind, id, agentId }: RunOf): Promise<Pick<ExecutionRow, 'id' | 'principal'> | null> {
       const query = db
