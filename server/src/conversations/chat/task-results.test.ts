@@ -116,7 +116,11 @@ forEachDialect((_, open) => {
     }
     await worked('annsRun', inject(bobs.id), { response: 'from annsRun' })
     const own = (await worked('bobsSharedRun', { message: 'count', save_to_session: true })).json.session_id
-    assert.equal((await worked('bobsSharedRun', inject(own))).status, 200, 'the conversation of the run itself')
+    assert.equal(
+      (await worked('bobsSharedRun', inject(own))).status,
+      200,
+      'the conversation of the run itself',
+    )
     const added = (await messages(bobs.id, 'bob')).slice(2).map(([, content]: string[]) => content)
     assert.deepEqual(added, ['from bobsGuestRun', 'from bobsSharedRun', 'from annsRun'])
     assert.equal((await messages(anns.id)).length, 2)
