@@ -215,6 +215,8 @@ describe('counting', () => {
     assert.equal(estimate('anthropic', stream, sse({ type: 'x_delta', delta: { type: 'a', text } })), 100)
     assert.equal(estimate('openai', stream, sse({ type: 'x.delta', delta: text, item_id: text })), 100)
     assert.equal(estimate('openai', stream, sse({ choices: [{ delta: { content: text } }] })), 100)
+    const deep = `{"candidates":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+    assert.equal(estimate('google', stream, `data: ${deep}\n\n`), 1)
     const cut = JSON.stringify([part]).slice(0, -1)
     assert.equal(estimate('google', 'application/json', cut), cut.length / 4)
     assert.equal(

@@ -31,6 +31,8 @@ export type Meter = {
 const maxDocumentBytes = 32 * 1024 * 1024
 /** Larger events carry a file, whose length says nothing about tokens. */
 const maxPieceLength = 64 * 1024
+/** Providers nest output about ten levels deep. */
+const maxDepth = 50
 /** Where a response carries text, reasoning (a signature encrypts it) and tool arguments. */
 const outputKeys = new Set(['text', 'delta', 'thinking', 'signature', 'partial_json', 'content', 'arguments'])
 
@@ -136,12 +138,12 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Bytes of the output in one event. */
-function outputLength(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
+/** Bytes of the output in one event or document. */
+function outputLength(value: unknown, depth = 0): number {
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return 0
   let bytes = 0
   for (const [key, each] of Object.entries(value)) {
-    if (typeof each !== 'string') bytes += outputLength(each)
+    if (typeof each !== 'string') bytes += outputLength(each, depth + 1)
     else if (outputKeys.has(key)) bytes += Buffer.byteLength(each)
   }
   return bytes
