@@ -293,7 +293,8 @@ export const askOperator = endpoint({
   method: 'POST',
   path: '/api/agents/{name}/operator-queue',
   summary: 'Ask the people behind the agent',
-  description: '201 for a new ask; 200 with the existing item for a `request_id` that was used before.',
+  description:
+    '201 for a new ask; 200 with the existing item for a `request_id` that was used before. Runs for a person with a share have ids of their own, one set per person.',
   tag,
   access: { who: 'agent' },
   params: AgentParams,

@@ -57,7 +57,9 @@ export const Reminder = z
     model: text,
     timeout_seconds: z.number().int().nullable(),
     allowed_tools: z.array(z.string()).nullable(),
-    origin_session_id: text.describe('The conversation that created it and gets the result.'),
+    origin_session_id: text.describe(
+      'The conversation that created it and gets the result; null for people the agent is shared with.',
+    ),
     execution_id: text,
     fire_attempts: z.number().int(),
     error: text,
@@ -74,7 +76,7 @@ export const createReminder = endpoint({
   path: '/api/agents/{name}/reminders',
   summary: 'Run a message once, at a time 60 seconds to 30 days ahead',
   description:
-    'At most 25 pending reminders per agent and 100 new ones a day. Without `Idempotency-Key`, a request with the message and time of a pending reminder returns that reminder.',
+    'At most 25 pending reminders per agent and 100 new ones a day. Without `Idempotency-Key`, a request with the message and time of a pending reminder of the same caller returns that reminder.',
   tag,
   access: { who: 'owner' },
   params: AgentParams,

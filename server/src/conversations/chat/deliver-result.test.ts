@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { SignedIn } from '../../identity/access/index.ts'
 import { silentLog } from '../../ports/log.ts'
 import { type RunRequest, sourceOf } from '../../runs/dispatch/index.ts'
-import { agentKey } from '../../test/agents-platform.ts'
+import { agentKey, runKey } from '../../test/agents-platform.ts'
 import { createTestClock } from '../../test/clock.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { linked, person, resultOf } from '../../test/run-platform.ts'
@@ -10,7 +11,7 @@ import { agent, pass, set, startReminderPlatform } from '../../triggers/reminder
 import { type Chat, chatStore, createChat } from './index.ts'
 import type { ChatTables } from './tables.ts'
 
-const party = { caller: person(), agent }
+const party = { caller: person({ id: 'u-owner' }), agent }
 
 forEachDialect((_, openDb) => {
   async function start() {
@@ -113,6 +114,27 @@ forEachDialect((_, openDb) => {
     await pass(on)
     await end(on, await claim(on), 'for nobody')
     await pass(on)
+  })
+
+  test("the agent's own key names no turn of somebody else; the key of a run names its own turn", async () => {
+    const on = await start()
+    const bob = { ...party, caller: person({ id: 'u2', username: 'bob' }) }
+    const request = { message: 'hello', files: [], sessionId: null, viaMcp: false }
+    const { turn: of } = await on.chat.acceptOnce(bob, request, undefined)
+    const { execution_id: id } = await claim(on)
+    const { origin_session_id } = await set(on, {}, { caller: agentKey('a1') })
+    assert.equal(origin_session_id, null)
+    await turn(on, 'another')
+    await claim(on)
+    const known = await set(on, { message: 'known' }, { caller: runKey({ id, agent_id: 'a1' }) })
+    assert.deepEqual([typeof of?.session.id, known.origin_session_id], ['string', of?.session.id])
+    const named = async (caller: SignedIn) => {
+      const all = await on.reminders.list({ caller, agent }, { status: 'all', limit: 9 })
+      return all.map((reminder) => reminder.origin_session_id).filter((origin) => origin !== null)
+    }
+    assert.deepEqual(await named(party.caller), [of?.session.id])
+    assert.deepEqual(await named(agentKey('a1')), [of?.session.id])
+    assert.deepEqual(await named(bob.caller), [])
   })
 
   test('a running task of another caller hides the origin; tasks of the turn itself do not', async () => {

@@ -6,12 +6,13 @@ import {
 } from '@roost/contracts/operations/operator-queue'
 import type { Outbox } from '../../foundation/outbox/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
+import { principalOf, principalOn, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { itemAgent, itemEvent, newItemEvent } from './events.ts'
-import { type AskText, blankItem, contentOf, viewItem } from './rules.ts'
+import { type AskText, askKey, blankItem, contentOf, viewItem } from './rules.ts'
 import { type ItemRow, operatorQueueStore } from './store.ts'
 
 export type AsksDeps = {
@@ -23,14 +24,17 @@ export type AsksDeps = {
   itemAdded(tx: Tx, itemId: string): Promise<void>
 }
 
+/** An agent, or one of its runs. */
+export type Asker = { agent: { id: string; name: string }; caller: SignedIn }
+
 export type Asks = {
   /**
    * `isNew` is false for a repeated request id, which returns the existing item. Throws `rate_limited`, `queue_full`,
    * and `validation_error` for an expiry that is too near.
    */
-  ask(agent: { id: string; name: string }, body: AskBody): Promise<{ item: QueueItem; isNew: boolean }>
-  /** Reads an ask, which acknowledges its answer. Throws `not_found`. */
-  read(agent: { id: string; name: string }, requestId: string): Promise<QueueItem>
+  ask(by: Asker, body: AskBody): Promise<{ item: QueueItem; isNew: boolean }>
+  /** Reads an ask of this caller, which acknowledges its answer. Throws `not_found`. */
+  read(by: Asker, requestId: string): Promise<QueueItem>
   acknowledge(tx: Tx, row: ItemRow): Promise<ItemRow>
 }
 
@@ -47,29 +51,25 @@ export function createAsks({ db, clock, events, limits, itemAdded }: AsksDeps): 
   return {
     acknowledge,
 
-    async ask(agent, body) {
+    async ask({ agent, caller }, body) {
+      const requestId = askKey(askerOf(caller, agent.id), body.request_id)
       await limits.use(rateRules.ask, agent.id)
       const now = clock.now()
       const found = await db.atomically(async (tx) => {
         const store = operatorQueueStore(tx)
-        const present = await store.byRequest(agent.id, body.request_id)
+        const present = await store.byRequest(agent.id, requestId)
         if (present) return { row: present, isNew: false }
         // Only for a new ask: a repeated one is nearer to its expiry.
         refuseNearExpiry(body.expires_at ?? null, now)
         await refuseWhenFull(tx, agent)
-        const row = askRow(
-          agent.id,
-          { requestId: body.request_id, source: 'api', at: timestamp(now) },
-          body,
-          {
-            proposal:
-              body.proposal === undefined || body.proposal === null ? null : JSON.stringify(body.proposal),
-            expires_at: body.expires_at ?? null,
-            addressed_to_email: body.to_email?.toLowerCase() ?? null,
-          },
-        )
+        const row = askRow(agent.id, { requestId, source: 'api', at: timestamp(now) }, body, {
+          proposal:
+            body.proposal === undefined || body.proposal === null ? null : JSON.stringify(body.proposal),
+          expires_at: body.expires_at ?? null,
+          addressed_to_email: body.to_email?.toLowerCase() ?? null,
+        })
         if (!(await store.insert(row))) {
-          const existing = await store.byRequest(agent.id, body.request_id)
+          const existing = await store.byRequest(agent.id, requestId)
           if (!existing) throw new Error('The ask was deleted meanwhile.')
           return { row: existing, isNew: false }
         }
@@ -80,15 +80,25 @@ export function createAsks({ db, clock, events, limits, itemAdded }: AsksDeps): 
       return { item: viewItem(found.row, agent.name, now), isNew: found.isNew }
     },
 
-    async read(agent, requestId) {
+    async read({ agent, caller }, requestId) {
+      const key = askKey(askerOf(caller, agent.id), requestId)
       const row = await db.atomically(async (tx) => {
-        const found = await operatorQueueStore(tx).byRequest(agent.id, requestId)
+        const found = await operatorQueueStore(tx).byRequest(agent.id, key)
         if (!found) throw new Fault('not_found', `There is no ask "${requestId.slice(0, 80)}".`)
         return found.status === 'responded' ? acknowledge(tx, found) : found
       })
       return viewItem(row, agent.name, clock.now())
     },
   }
+}
+
+/**
+ * The principal whose asks a caller reads and repeats by their id: that of the run, if it reaches less than the
+ * agent's owner. Null for the asks of the agent itself.
+ */
+function askerOf(caller: SignedIn, agentId: string): string | null {
+  if (caller.kind !== 'key' || !caller.run || caller.run.reach === 'owner') return null
+  return principalOn(agentId, principalOf(caller))
 }
 
 /** Throws `queue_full`. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AskBody } from '@roost/contracts/operations/operator-queue'
 import { forEachDialect } from '../../test/dialects.ts'
-import { openQueueWorld } from './test/world.ts'
+import { openQueueWorld, runOf } from './test/world.ts'
 
 const all = '/api/operator-queue'
 const approval = { request_id: 'deploy-1', title: 'Deploy?', type: 'approval', options: ['yes', 'no'] }
@@ -51,6 +52,28 @@ forEachDialect((_name, open) => {
       (await world.eventTypes()).filter((type) => type === 'operator_queue.acknowledged').length,
       1,
     )
+  })
+
+  test('a run for a sharer neither reads, acknowledges nor repeats the asks of others', async () => {
+    await using world = await openQueueWorld(open)
+    const agent = { id: world.agentId, name: 'scout' }
+    const [uma, ben] = [runOf(world.agentId, 'user:uma'), runOf(world.agentId, 'user:ben')]
+    const body = AskBody.parse({ request_id: 'a1', title: 'For Uma?' })
+    const { id } = (await world.ask({ request_id: 'a1', title: 'For Ann?' })).json
+    await world.respond(id, { response: 'secret' })
+    await assert.rejects(world.queue.asks.read({ agent, caller: uma }, 'a1'), { code: 'not_found' })
+    assert.equal((await world.get(`${all}/${id}`)).status, 'responded')
+
+    const first = await world.queue.asks.ask({ agent, caller: uma }, body)
+    assert.deepEqual([first.isNew, first.item.title, first.item.request_id], [true, 'For Uma?', 'a1'])
+    assert.deepEqual(
+      [(await world.queue.asks.ask({ agent, caller: uma }, body)).item.id, first.item.id],
+      [first.item.id, first.item.id],
+    )
+    assert.equal((await world.queue.asks.read({ agent, caller: uma }, 'a1')).title, 'For Uma?')
+    await assert.rejects(world.queue.asks.read({ agent, caller: ben }, 'a1'), { code: 'not_found' })
+    const own = await world.request(world.agentKey, 'GET', '/api/agents/scout/operator-queue/a1')
+    assert.deepEqual([own.json.title, own.json.status], ['For Ann?', 'acknowledged'])
   })
 
   test('422 for an answer outside the options', async () => {

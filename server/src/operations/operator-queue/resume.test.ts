@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AskBody } from '@roost/contracts/operations/operator-queue'
 import { forEachDialect } from '../../test/dialects.ts'
 import { agentFact, resultOf } from '../../test/run-platform.ts'
 import { operatorQueueStore } from './store.ts'
-import { openQueueWorld, type QueueWorld } from './test/world.ts'
+import { openQueueWorld, type QueueWorld, runOf } from './test/world.ts'
 
 const question = { request_id: 'q1', title: 'Which colour?', question: 'Of the button.' }
 const resume = (world: QueueWorld) =>
@@ -52,6 +53,18 @@ forEachDialect((_name, open) => {
       runs.map(({ principal }) => principal).toSorted(),
       [`email:${email}`, `user:${world.owner.id}`].toSorted(),
     )
+  })
+
+  test("an ask of a sharer's run continues with the sharer's rights, whoever answers", async () => {
+    await using world = await openQueueWorld(open)
+    await world.switchResume(true)
+    const asker = { agent: { id: world.agentId, name: 'scout' }, caller: runOf(world.agentId, 'user:uma') }
+    const { item } = await world.queue.asks.ask(asker, AskBody.parse(question))
+    assert.equal((await world.respond(item.id, { response: 'green' })).status, 200)
+    await world.queue.settled()
+    const [run, ...more] = await world.executions()
+    assert.deepEqual([run?.principal, more.length], ['user:uma', 0])
+    assert.match(run?.message ?? '', /the request "q1"/)
   })
 
   test('without operator-resume no run starts and the agent reads the answer', async () => {

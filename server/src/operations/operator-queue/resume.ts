@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Dispatch } from '../../runs/dispatch/index.ts'
 import type { RunHooks } from '../../runs/executions/index.ts'
 import type { Asks } from './asks.ts'
-import { resumeMessage } from './rules.ts'
+import { readAskKey, resumeMessage } from './rules.ts'
 import { type ItemRow, operatorQueueStore } from './store.ts'
 
 export type ResumeDeps = {
@@ -55,7 +55,7 @@ export function createResume(deps: ResumeDeps): Resume {
         triggeredBy: 'operator_response',
         message: resumeMessage(row),
         source: {
-          principal: principalOf(row) ?? agentPrincipal(agentId, null),
+          principal: askerOf(row) ?? answererOf(row) ?? agentPrincipal(agentId, null),
           userId: row.responded_by_id,
           userEmail: row.responded_by_email,
           agent: null,
@@ -103,8 +103,15 @@ export function createResume(deps: ResumeDeps): Resume {
   }
 }
 
+/**
+ * The person for whom a run asked, unless for the owner. Its words must not run with the rights of the one who answered.
+ */
+function askerOf({ request_id }: ItemRow): string | null {
+  return request_id === null ? null : readAskKey(request_id).asker
+}
+
 /** The person who answered; one without an account has the rights of the share. */
-function principalOf({ responded_by_id, responded_by_email }: ItemRow): string | null {
+function answererOf({ responded_by_id, responded_by_email }: ItemRow): string | null {
   if (responded_by_id !== null) return accountPrincipal(responded_by_id)
   return responded_by_email ? `email:${responded_by_email}` : null
 }

@@ -61,16 +61,14 @@ export function operatorQueueRoutes(
       return view.viewOf(await resolve.cancel(row, call.body.reason))
     }),
     agentRoute(askOperator, async (call) => {
-      const { item, isNew } = await asks.ask({ id: call.agent.id, name: call.agent.name }, call.body)
+      const { item, isNew } = await asks.ask(call, call.body)
       call.request.note({ item_id: item.id, request_id: call.body.request_id })
       return answer(item, { status: isNew ? 201 : 200 })
     }),
     agentRoute(listAgentQueue, (call) =>
       view.list(call.caller, { ...call.query, agent_name: call.agent.name }),
     ),
-    agentRoute(getAsk, (call) =>
-      asks.read({ id: call.agent.id, name: call.agent.name }, call.params.request_id),
-    ),
+    agentRoute(getAsk, (call) => asks.read(call, call.params.request_id)),
   ]
 }
 

@@ -6,12 +6,22 @@ import type { OperatorItemsTable } from './tables.ts'
 /** Content of an entry or an ask. */
 export type AskText = Pick<AskBody, 'title' | 'question' | 'type' | 'priority' | 'options' | 'context'>
 
+/** The stored id of an ask. Ids of requests have no spaces, so that no asker can name the ask of another one. */
+export function askKey(asker: string | null, requestId: string): string {
+  return asker === null ? requestId : `${asker} ${requestId}`
+}
+
+export function readAskKey(key: string): { asker: string | null; requestId: string } {
+  const space = key.lastIndexOf(' ')
+  return { asker: space < 0 ? null : key.slice(0, space), requestId: key.slice(space + 1) }
+}
+
 /** The item of the API. `agentName` is null for alerts about no single agent. */
 export function viewItem(row: OperatorItemsTable, agentName: string | null, now: Date): QueueItem {
   return {
     id: row.id,
     agent_name: agentName,
-    request_id: row.request_id,
+    request_id: row.request_id && readAskKey(row.request_id).requestId,
     type: row.type,
     kind: row.kind,
     status: row.status,
@@ -115,7 +125,7 @@ export function inLockOrder(ids: readonly string[]): string[] {
 export function resumeMessage(row: OperatorItemsTable): string {
   const marked = (name: string, text: string | null) => (text ? [`<${name}>\n${text}\n</${name}>`] : [])
   return [
-    `Your operator answered the request "${row.request_id ?? row.id}".`,
+    `Your operator answered the request "${row.request_id ? readAskKey(row.request_id).requestId : row.id}".`,
     ...marked('question', [row.title, row.question].filter(Boolean).join('\n\n')),
     ...marked('answer', row.response),
     ...marked('answer_text', row.response_text),

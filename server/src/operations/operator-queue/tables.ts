@@ -9,7 +9,7 @@ export type OperatorItemsTable = {
   id: string
   /** Null: an alert about no single agent. */
   agent_id: string | null
-  /** The agent's id of its ask, unique per agent; null for alerts of the platform. */
+  /** See `askKey`; unique per agent. Null for alerts of the platform. */
   request_id: string | null
   type: ItemType
   kind: AlertKind | null

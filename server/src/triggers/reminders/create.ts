@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { type CreateReminder, maxPending, maxPerDay } from '@roost/contracts/triggers/reminders'
 import { agentStore } from '../../agents/records/index.ts'
 import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
-import type { SignedIn } from '../../identity/access/index.ts'
+import { accountPrincipal, type KeyCaller, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import { callerDepth, modelOf, sourceOf } from '../../runs/dispatch/index.ts'
+import { callerDepth, holderOf, modelOf, sourceOf } from '../../runs/dispatch/index.ts'
 import { queueStore } from '../../runs/executions/index.ts'
 import { fireTime } from './rules.ts'
 import { type ReminderRow, reminderStore } from './store.ts'
@@ -21,7 +21,7 @@ export type CreateDeps = {
 const daySeconds = 24 * 3600
 
 /**
- * Sets a reminder. Without an idempotency key, an equal pending reminder is returned instead of a second one.
+ * Sets a reminder. Without an idempotency key, an equal pending reminder of the same caller is returned instead.
  * `within` runs in the transaction that creates one. Throws `invalid_model`,
  * `validation_error`, `rate_limited`, `daily_cap_reached`.
  */
@@ -46,7 +46,7 @@ export function createCreate({ db, clock, limits }: CreateDeps) {
       timeout_seconds: request.timeout_seconds,
       allowed_tools: request.allowed_tools && JSON.stringify(request.allowed_tools),
       source: JSON.stringify({ ...source, depth: await callerDepth(db, source) }),
-      derived_key: hasKey ? null : derivedKey(request),
+      derived_key: hasKey ? null : derivedKey(caller, request),
       created_at: timestamp(now),
     }
     await limits.use(rateRules.reminder, agent.id)
@@ -57,7 +57,7 @@ export function createCreate({ db, clock, limits }: CreateDeps) {
       const twin = fresh.derived_key && (await store.derived(agent.id, fresh.derived_key))
       if (twin) return { row: twin, isNew: false }
       await refuseTooMany(tx, agent, now)
-      const row = { ...fresh, origin_session_id: isItself ? await sessionOfTurn(tx, agent.id) : null }
+      const row = { ...fresh, origin_session_id: isItself ? await sessionOfTurn(tx, agent.id, caller) : null }
       await store.insert(row)
       await within(tx, row)
       return { row, isNew: true }
@@ -66,9 +66,9 @@ export function createCreate({ db, clock, limits }: CreateDeps) {
 }
 
 /** The request as received: a repeated delay is the same request, although it yields another time. */
-function derivedKey({ message, fire_at, delay_seconds }: CreateReminder): string {
+function derivedKey(caller: SignedIn, { message, fire_at, delay_seconds }: CreateReminder): string {
   return createHash('sha256')
-    .update(JSON.stringify([message, fire_at, delay_seconds]))
+    .update(JSON.stringify([holderOf(caller), message, fire_at, delay_seconds]))
     .digest('hex')
 }
 
@@ -89,13 +89,19 @@ async function refuseTooMany(tx: Tx, agent: { id: string; name: string }, now: D
 }
 
 /**
- * The conversation in whose turn the agent sets the reminder. The agent does not say which run asks. While it has
- * other runs than one turn and its tasks, this returns null, so that no result reaches another person.
+ * The conversation in whose turn, or in a task of it, the agent sets the reminder. The agent's own key does not say
+ * which run asks: only the owner's turn counts, and only while nothing else runs that could be the caller.
  */
-async function sessionOfTurn(tx: Tx, agentId: string): Promise<string | null> {
+async function sessionOfTurn(tx: Tx, agentId: string, caller: KeyCaller): Promise<string | null> {
   const running = await queueStore(tx).runningOf(agentId)
+  const find = (id: string | null) => running.find((run) => run.id === id) ?? null
+  if (caller.run) {
+    const calling = find(caller.run.execution_id)
+    const turn = calling?.triggered_by === 'self_task' ? find(calling.parent_execution_id) : calling
+    return turn?.kind === 'chat' && turn.principal === calling?.principal ? turn.session_id : null
+  }
   const turn = running.find(({ kind }) => kind === 'chat')
-  if (!turn) return null
+  if (turn?.principal !== accountPrincipal(caller.user.id)) return null
   const isAlone = running.every(
     ({ id, triggered_by, parent_execution_id }) =>
       id === turn.id || (triggered_by === 'self_task' && parent_execution_id === turn.id),

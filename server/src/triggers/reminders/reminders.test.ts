@@ -7,8 +7,9 @@ import { agentKey, runKey } from '../../test/agents-platform.ts'
 import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { forEachDialect, type TestDb } from '../../test/dialects.ts'
 import { accept, agentFact, person, resultOf } from '../../test/run-platform.ts'
-import { agent, pass, set, startReminderPlatform } from './test/reminder-platform.ts'
+import { agent, owner, pass, set, startReminderPlatform } from './test/reminder-platform.ts'
 
+const party = { caller: owner, agent }
 const refused = (code: Parameters<typeof isFault>[1]) => (error: unknown) => isFault(error, code)
 
 forEachDialect((_, openDb) => {
@@ -21,7 +22,7 @@ forEachDialect((_, openDb) => {
   type On = Awaited<ReturnType<typeof start>>
 
   const find = async (on: On, id: string) => {
-    const all = await on.reminders.list(agent, { status: 'all', limit: 500 })
+    const all = await on.reminders.list(party, { status: 'all', limit: 500 })
     return all.find((reminder) => reminder.id === id) ?? assert.fail()
   }
   /** The agent claims its next run. */
@@ -162,7 +163,7 @@ forEachDialect((_, openDb) => {
     const failed = await find(on, id)
     assert.deepEqual([failed.status, failed.fire_attempts, failed.execution_id], ['failed', 5, null])
     assert.match(failed.error ?? '', /stopped/)
-    await assert.rejects(on.reminders.cancel(agent, id), refused('already_finished'))
+    await assert.rejects(on.reminders.cancel(party, id), refused('already_finished'))
   })
 
   test('of a concurrent fire and cancellation one wins, with a run only if it fired', async () => {
@@ -172,7 +173,7 @@ forEachDialect((_, openDb) => {
       await on.clock.advance(60)
       const [, cancelled] = await Promise.all([
         pass(on),
-        on.reminders.cancel(agent, id).then(
+        on.reminders.cancel(party, id).then(
           () => true,
           () => false,
         ),
@@ -186,9 +187,12 @@ forEachDialect((_, openDb) => {
   test('cancelling may be repeated; 404 for a reminder of another agent', async () => {
     const on = await start()
     const { id } = await set(on)
-    assert.equal((await on.reminders.cancel(agent, id)).status, 'cancelled')
-    assert.equal((await on.reminders.cancel(agent, id)).status, 'cancelled')
-    await assert.rejects(on.reminders.cancel({ id: 'a2', name: 'b' }, id), refused('not_found'))
+    assert.equal((await on.reminders.cancel(party, id)).status, 'cancelled')
+    assert.equal((await on.reminders.cancel(party, id)).status, 'cancelled')
+    await assert.rejects(
+      on.reminders.cancel({ ...party, agent: { id: 'a2', name: 'b' } }, id),
+      refused('not_found'),
+    )
   })
 
   test('twenty concurrent equal requests without a key set one reminder while it is pending', async () => {
@@ -198,8 +202,15 @@ forEachDialect((_, openDb) => {
     assert.equal(all.filter(({ replayed }) => !replayed).length, 1)
     const id = all[0]?.id ?? assert.fail()
     assert.notEqual((await set(on, { delay_seconds: 61 })).id, id)
-    await on.reminders.cancel(agent, id)
+    await on.reminders.cancel(party, id)
     assert.notEqual((await set(on)).id, id)
+  })
+
+  test('equal requests of two callers are two reminders', async () => {
+    const on = await start()
+    const [admin, run] = [person({ id: 'u2', username: 'root' }), runKey(await accept(on))]
+    const all = [await set(on), await set(on, {}, { caller: admin }), await set(on, {}, { caller: run })]
+    assert.equal(new Set(all.map(({ id }) => id)).size, 3)
   })
 
   test('with a key only the key decides; 409 after that reminder was cancelled or deleted', async () => {
@@ -207,7 +218,7 @@ forEachDialect((_, openDb) => {
     const first = await set(on, {}, { key: 'k1' })
     const again = await set(on, { message: 'another' }, { key: 'k1' })
     assert.deepEqual([again.id, again.replayed], [first.id, true])
-    await on.reminders.cancel(agent, first.id)
+    await on.reminders.cancel(party, first.id)
     await assert.rejects(set(on, {}, { key: 'k1' }), refused('created_resource_gone'))
     const second = await set(on, {}, { key: 'k2' })
     assert.notEqual(second.id, first.id)
@@ -232,14 +243,14 @@ forEachDialect((_, openDb) => {
     assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 25)
     await assert.rejects(set(on, { message: 'one more' }), refused('rate_limited'))
     for (let count = 25; count < 100; count += 1) {
-      const [soonest] = await on.reminders.list(agent, { status: 'pending', limit: 1 })
-      await on.reminders.cancel(agent, soonest?.id ?? assert.fail())
+      const [soonest] = await on.reminders.list(party, { status: 'pending', limit: 1 })
+      await on.reminders.cancel(party, soonest?.id ?? assert.fail())
       await on.clock.advance(60)
       await set(on, { message: `number ${count}`, delay_seconds: 2_000_000 })
     }
     await on.reminders.cancel(
-      agent,
-      (await on.reminders.list(agent, { status: 'pending', limit: 1 }))[0]?.id ?? '',
+      party,
+      (await on.reminders.list(party, { status: 'pending', limit: 1 }))[0]?.id ?? '',
     )
     await on.clock.advance(60)
     await assert.rejects(set(on, { message: 'one more' }), (error) => {
@@ -254,9 +265,9 @@ forEachDialect((_, openDb) => {
     const late = await set(on, { message: 'late', delay_seconds: 900 })
     const soon = await set(on, { message: 'soon', delay_seconds: 90 })
     const cancelled = await set(on, { message: 'cancelled' })
-    await on.reminders.cancel(agent, cancelled.id)
+    await on.reminders.cancel(party, cancelled.id)
     const ids = async (status: string) =>
-      (await on.reminders.list(agent, { status, limit: 9 })).map(({ id }) => id)
+      (await on.reminders.list(party, { status, limit: 9 })).map(({ id }) => id)
     assert.deepEqual(await ids('pending'), [soon.id, late.id])
     assert.deepEqual(await ids('all'), [cancelled.id, soon.id, late.id])
     assert.deepEqual(await ids('cancelled'), [cancelled.id])
@@ -267,6 +278,6 @@ forEachDialect((_, openDb) => {
     const on = await start()
     const { id } = await set(on)
     await on.db.atomically((tx) => on.reminders.agentDeleted(tx, 'a1'))
-    await assert.rejects(on.reminders.cancel(agent, id), refused('not_found'))
+    await assert.rejects(on.reminders.cancel(party, id), refused('not_found'))
   })
 })

@@ -10,10 +10,10 @@ export function reminderRoutes(reminders: Pick<Reminders, 'set' | 'list' | 'canc
       const headers: Record<string, string> = reply.replayed ? { 'x-idempotent-replay': 'true' } : {}
       return answer(reply.body, { status: reply.status, headers })
     }),
-    agentRoute(listReminders, ({ agent, query }) => reminders.list(agent, query)),
-    agentRoute(cancelReminder, async ({ agent, params, request }) => {
+    agentRoute(listReminders, (call) => reminders.list(call, call.query)),
+    agentRoute(cancelReminder, async ({ caller, agent, params, request }) => {
       request.note({ reminder_id: params.id })
-      return reminders.cancel(agent, params.id)
+      return reminders.cancel({ caller, agent }, params.id)
     }),
   ]
 }

@@ -26,9 +26,13 @@ export function retryAfter(failedAttempts: number): number | null {
   return failedAttempts >= maxAttempts ? null : 60 * 2 ** (failedAttempts - 1)
 }
 
-export type AgentState = { agentName: string; isAutonomous: boolean; now: Date }
+/** Of its agent, and of the caller: whether the conversation that set the reminder is named. */
+export type ViewState = { agentName: string; isAutonomous: boolean; namesOrigin: boolean; now: Date }
 
-export function viewOf(row: RemindersTable, { agentName, isAutonomous, now }: AgentState): Reminder {
+export function viewOf(
+  row: RemindersTable,
+  { agentName, isAutonomous, namesOrigin, now }: ViewState,
+): Reminder {
   const isDue = row.status === 'pending' && Date.parse(row.fire_at) <= now.getTime()
   return {
     id: row.id,
@@ -41,7 +45,7 @@ export function viewOf(row: RemindersTable, { agentName, isAutonomous, now }: Ag
     timeout_seconds: row.timeout_seconds,
     // Stored by this feature from a list of names.
     allowed_tools: row.allowed_tools === null ? null : (JSON.parse(row.allowed_tools) as string[]),
-    origin_session_id: row.origin_session_id,
+    origin_session_id: namesOrigin ? row.origin_session_id : null,
     execution_id: row.execution_id,
     fire_attempts: row.fire_attempts,
     error: row.error,

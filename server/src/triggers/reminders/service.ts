@@ -14,7 +14,7 @@ import { type Clock, secondsLater, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import type { Tx } from '../../ports/database/port.ts'
 import { holderOf, readSource } from '../../runs/dispatch/index.ts'
-import { offered } from '../../runs/executions/index.ts'
+import { messageReader, offered } from '../../runs/executions/index.ts'
 import { type CreateDeps, createCreate } from './create.ts'
 import { createDeliver, type DeliverDeps } from './deliver.ts'
 import { createFire, type FireDeps } from './fire.ts'
@@ -34,17 +34,15 @@ const soonSeconds = 60
 /** The agent whose reminders they are. */
 export type RemindedAgent = { id: string; name: string }
 
+type Party = { caller: SignedIn; agent: RemindedAgent }
+
 export type Reminders = {
   /** Sets a reminder once per idempotency key; without a key, see `createCreate`. */
-  set(
-    party: { caller: SignedIn; agent: RemindedAgent },
-    request: CreateReminder,
-    key: string | undefined,
-  ): Promise<Reply & { replayed: boolean }>
+  set(party: Party, request: CreateReminder, key: string | undefined): Promise<Reply & { replayed: boolean }>
   /** Soonest first; `status` is a status or `all`. Throws `unknown_filter`. */
-  list(agent: RemindedAgent, query: { status: string; limit: number }): Promise<Reminder[]>
+  list(party: Party, query: { status: string; limit: number }): Promise<Reminder[]>
   /** May be repeated. Throws `not_found`, `already_finished`. */
-  cancel(agent: RemindedAgent, id: string): Promise<Reminder>
+  cancel(party: Party, id: string): Promise<Reminder>
   /** Pending reminders of the next minute, soonest first, with overdue ones of agents without autonomy. */
   due(limit: number): Promise<DueReminder[]>
   /** Hook of agent deletion. */
@@ -63,13 +61,26 @@ export function createReminders(deps: RemindersDeps): Reminders {
   const fireDue = createFire(deps)
   const deliver = createDeliver(deps)
 
-  async function stateOf(agent: RemindedAgent) {
-    const isAutonomous = (await agentRecords.byId(agent.id))?.autonomy_enabled ?? false
-    return { agentName: agent.name, isAutonomous, now: clock.now() }
+  /** Only reminders of the owner's turns have a conversation; people with a share do not see which one. */
+  async function stateOf({ agent, caller }: Party) {
+    const record = await agentRecords.byId(agent.id)
+    const isAgent =
+      caller.kind === 'key' &&
+      caller.key.scope === 'agent' &&
+      caller.key.agent_id === agent.id &&
+      caller.run?.reach !== 'shared'
+    const { readsAll, userId } = messageReader(caller)
+    const isOwner = userId !== null && userId === record?.owner_id
+    return {
+      agentName: agent.name,
+      isAutonomous: record?.autonomy_enabled ?? false,
+      namesOrigin: isAgent || isOwner || readsAll,
+      now: clock.now(),
+    }
   }
 
-  async function view(agent: RemindedAgent, row: ReminderRow): Promise<Reminder> {
-    return viewOf(row, await stateOf(agent))
+  async function view(party: Party, row: ReminderRow): Promise<Reminder> {
+    return viewOf(row, await stateOf(party))
   }
 
   /** A repeated request must not return `pending` for a reminder that will not fire. */
@@ -83,7 +94,7 @@ export function createReminders(deps: RemindersDeps): Reminders {
   return {
     async set(party, request, key) {
       const { agent } = party
-      const state = await stateOf(agent)
+      const state = await stateOf(party)
       const reply = (row: ReminderRow): Reply => ({ status: 201, body: viewOf(row, state) })
       const scope = scopeOf('reminder', `${agent.id}:${holderOf(party.caller)}`, key, request)
       const entered = await idempotency.enter(scope, (claim) =>
@@ -100,23 +111,23 @@ export function createReminders(deps: RemindersDeps): Reminders {
       return { ...reply(row), replayed: !isNew }
     },
 
-    async list(agent, { status, limit }) {
+    async list(party, { status, limit }) {
       const filter = offered('status', status, [...reminderStatuses, 'all'])
-      const rows = await store.list(agent.id, filter === 'all' || !filter ? null : filter, limit)
-      const state = await stateOf(agent)
+      const rows = await store.list(party.agent.id, filter === 'all' || !filter ? null : filter, limit)
+      const state = await stateOf(party)
       return rows.map((row) => viewOf(row, state))
     },
 
-    async cancel(agent, id) {
+    async cancel(party, id) {
       const before = await store.find(id)
-      if (before?.agent_id !== agent.id) throw new Fault('not_found', 'There is no such reminder.')
+      if (before?.agent_id !== party.agent.id) throw new Fault('not_found', 'There is no such reminder.')
       const cancelled = await store.cancel(id, timestamp(clock.now()))
-      if (cancelled) return view(agent, cancelled)
+      if (cancelled) return view(party, cancelled)
       const now = await store.find(id)
       if (now?.status !== 'cancelled') {
         throw new Fault('already_finished', `The reminder is ${now?.status ?? 'gone'}.`)
       }
-      return view(agent, now)
+      return view(party, now)
     },
 
     async due(limit) {

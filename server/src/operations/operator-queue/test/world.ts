@@ -3,6 +3,7 @@ import { createShared, openAgents } from '../../../agents/test/world.ts'
 import { createAlerts } from '../../../foundation/alerts/index.ts'
 import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
 import type { Route } from '../../../http/route.ts'
+import type { KeyCaller } from '../../../identity/access/caller.ts'
 import type { Clock } from '../../../kit/clock.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import type { Db } from '../../../ports/database/port.ts'
@@ -17,6 +18,16 @@ import {
   type OperatorQueueDeps,
   operatorQueueRoutes,
 } from '../index.ts'
+
+/** The key of a run of this agent that works for a sharer. */
+export function runOf(agentId: string, principal: string): KeyCaller {
+  return {
+    kind: 'key',
+    user: { id: 'someone', username: 'someone', email: null, role: 'user' },
+    key: { id: `run-${principal}`, name: 'Agent scout', scope: 'agent', agent_id: agentId, principal },
+    run: { ref: `run-${principal}`, execution_id: `e-${principal}`, reach: 'shared' },
+  }
+}
 
 export type QueueWorld = Awaited<ReturnType<typeof openQueueWorld>>
 
