@@ -72,15 +72,24 @@ export async function limitsOf(agent: string): Promise<{ memoryBytes: number; cp
   }
 }
 
+let listing: Promise<Loose[]> | null = null
+
+/** Concurrent callers share one list: a `kubectl` takes up to a second of processor time. */
 async function podOf(agent: string): Promise<string> {
-  const [pod] = await podsOf(agent)
+  listing ??= list('pods').finally(() => {
+    listing = null
+  })
+  const [pod] = runningOf(await listing, agent)
   if (!pod) throw new Error(`No pod of the agent ${agent} is running.`)
   return pod.metadata.name
 }
 
-/** Pods that are being deleted are left out. */
 async function podsOf(agent: string): Promise<Loose[]> {
-  const pods = await list('pods')
+  return runningOf(await list('pods'), agent)
+}
+
+/** Pods that are being deleted are left out. */
+function runningOf(pods: Loose[], agent: string): Loose[] {
   return pods.filter(
     ({ metadata, status }) =>
       metadata.annotations?.['roost.name'] === `agent-${agent}` &&
