@@ -22,6 +22,7 @@ export type LeadDeps = {
 /** The maximum delay until a changed schedule or a changed clock is noticed. */
 const followSeconds = 2
 const stateSeconds = 10
+const forgottenSeconds = 10
 const retrySeconds = 1
 /** Time between a rehearsal and its due time. */
 const rehearsalLeadSeconds = 4
@@ -122,6 +123,7 @@ export async function lead(deps: LeadDeps, signal: AbortSignal): Promise<void> {
       if (await tick.readChanges()) nudge.abort()
     }),
     every(stateSeconds, 'storing the state of the scheduler', storeState),
+    every(forgottenSeconds, 'looking for claims that nobody sent', tick.sendForgotten),
     every(watchSeconds, 'checking the runs', () => watch.check(signal)),
   ])
   await tick.delivered()

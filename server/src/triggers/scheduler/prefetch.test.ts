@@ -87,6 +87,22 @@ test('the next leader releases the claims that a dead one made ahead', async () 
   assert.equal(world.fired().length, 2)
 })
 
+test('a claim that a replaced leader made and never sent is delivered by the present one', async () => {
+  await using world = await startBefore('2026-01-05T08:59:50.000Z', [nine])
+  const [due_at, recorded_at] = ['2026-01-05T09:00:00.000Z', '2026-01-05T08:59:58.000Z']
+  const claim = { schedule_id: 's0', due_at, agent_id: 'a1', is_catch_up: 0, recorded_at }
+  await fireStore(world.db).insertNew([{ ...claim, outcome: null, reason: null, execution_id: null }])
+  await world.clock.advance(10)
+  await world.fireDue()
+  await world.sendForgotten()
+  assert.deepEqual([world.fired(), await world.open()], [[], ['s0']])
+  await world.clock.advance(5)
+  await world.sendForgotten()
+  await world.sendForgotten()
+  assert.deepEqual([...world.made], [['s0 2026-01-05T09:00:00.000Z', 1]])
+  assert.deepEqual(await world.open(), [])
+})
+
 test('a fire that was delivered ahead is not claimed again, neither ahead nor when it is due', async () => {
   await using db = await openTestDatabase()
   const clock = createTestClock('2026-01-05T08:59:58.000Z')

@@ -27,7 +27,7 @@ const schedule: ScheduleChange = {
 }
 
 /** Timers of an idle leader: lease, due time, changes, runs, stored state. A standby has one. */
-const leaderTimers = 5
+const leaderTimers = 6
 
 /** An API that makes one run per due time. */
 function createPlatform(db: Db, clock: TestClock) {

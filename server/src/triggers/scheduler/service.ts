@@ -34,7 +34,8 @@ const retrySeconds = 1
 
 /**
  * Fires all schedules. Of several schedulers one leads, and the others stand by. A leader that was paused and
- * replaced does no harm, because the row of a due time decides which claim and fire counts.
+ * replaced does no harm: the row of a due time decides which claim and fire counts, and the leader sends claims that the
+ * other one could not send.
  */
 export function startScheduler(deps: SchedulerDeps): Scheduler {
   const { clock, log, leases } = deps

@@ -30,6 +30,8 @@ export type Tick = {
   readChanges(): Promise<boolean>
   /** Delivers fires claimed ahead, then claims and delivers the other due ones. Awaits the claims, not the deliveries. */
   fireDue(): Promise<void>
+  /** Delivers overdue claims of schedulers that lost the lead before they sent them. */
+  sendForgotten(): Promise<void>
   /** Claims a busy due time shortly before it. A failure is logged, and the fires are claimed when they are due. */
   claimAhead(): Promise<void>
   /**
@@ -51,6 +53,8 @@ const maxRehearsed = 250
 const busyCount = 100
 const maxPerClaim = 2_000
 const maxPerCall = 500
+/** A leader sends its claims immediately. */
+const forgottenMs = 5_000
 
 export function createTick(deps: TickDeps): Tick {
   const { db, clock, log, platform, signal, minAhead = busyCount } = deps
@@ -175,6 +179,13 @@ export function createTick(deps: TickDeps): Tick {
           throw error
         }
       }
+    },
+
+    async sendForgotten() {
+      // `fireDue` is about to deliver or release overdue claims made ahead.
+      if ((ahead.deliverAt() ?? Number.POSITIVE_INFINITY) <= now()) return
+      const overdue = timestamp(new Date(now() - forgottenMs))
+      sendAll((await store.open()).filter(({ due_at }) => due_at <= overdue))
     },
 
     async claimAhead() {

@@ -100,6 +100,10 @@ export function startSimulation(
     claimDue: () => present().tick.fireDue(),
     claimAhead: () => present().tick.claimAhead(),
     readChanges: () => present().tick.readChanges(),
+    async sendForgotten(): Promise<void> {
+      await present().tick.sendForgotten()
+      await present().tick.delivered()
+    },
 
     /** Starts a scheduler, which first delivers open fires. */
     async begin(): Promise<void> {
