@@ -26,7 +26,9 @@ export const Webhook = z
     has_secret: z.boolean().describe('Same as `auth_enabled`.'),
     signing_secret: z.string().optional().describe('Only in this reply.'),
     signature_header: z.literal(signatureHeader),
-    requires_timestamp: z.boolean().describe('The signature covers time and body, which prevents replays.'),
+    requires_timestamp: z
+      .boolean()
+      .describe('The signature covers time and body, so a recorded call is refused after a few minutes.'),
     timestamp_header: z.literal(timestampHeader),
     created_at: Timestamp.nullable(),
     last_called_at: Timestamp.nullable().describe('Time of the last fire.'),

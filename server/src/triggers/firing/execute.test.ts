@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ExecuteTask } from '@roost/contracts/triggers/firing'
-import { anonymous } from '../../identity/access/index.ts'
+import { anonymous, type KeyCaller } from '../../identity/access/index.ts'
+import { agentKey } from '../../test/agents-platform.ts'
 import { forEachDialect } from '../../test/dialects.ts'
 import { person } from '../../test/run-platform.ts'
 import { dueAt, startFiringPlatform } from './test/firing-platform.ts'
@@ -38,6 +39,33 @@ forEachDialect((_dialect, open) => {
     const [run, ...more] = await runs()
     assert.deepEqual([run?.triggered_by, run?.attempt_number, more.length], ['reminder', 2, 0])
     await execute.asPlatform(request, { key: 'other', signal })
+    assert.equal((await runs()).length, 2)
+  })
+
+  test("an agent's runs for two people get no results of each other", async () => {
+    const { execute, runs } = await startFiringPlatform(await open())
+    const run = (principal: string): KeyCaller => {
+      const { user, key } = agentKey('a1')
+      return {
+        ...{ kind: 'key', user, key: { ...key, principal } },
+        run: { ref: principal, execution_id: `e-${principal}`, reach: 'owner' },
+      }
+    }
+    const [ann, uma] = [run('user:ann'), run('user:uma')]
+    const keyed = body({ message: 'look' })
+    const first = await execute.asAgent(ann, keyed, { key: 'k', signal })
+    assert.equal('idempotent_replay' in (await execute.asAgent(ann, keyed, { key: 'k', signal })), true)
+    const other = await execute.asAgent(uma, keyed, { key: 'k', signal })
+    assert.deepEqual(
+      (await runs()).map(({ id, principal }) => [id, principal]),
+      [
+        [first.execution_id, 'user:ann'],
+        [other.execution_id, 'user:uma'],
+      ],
+    )
+    const named = body({ message: 'look', execution_id: first.execution_id })
+    await execute.asAgent(ann, named, { key: undefined, signal })
+    await assert.rejects(execute.asAgent(uma, named, { key: undefined, signal }), { code: 'conflict' })
     assert.equal((await runs()).length, 2)
   })
 

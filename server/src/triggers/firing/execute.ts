@@ -7,7 +7,7 @@ import type {
 import type { AgentAccess } from '../../agents/access/index.ts'
 import type { Agent, AgentRecords } from '../../agents/records/index.ts'
 import { type Idempotency, scopeOf } from '../../foundation/idempotency/index.ts'
-import { accountPrincipal, type Caller, type SignedIn } from '../../identity/access/index.ts'
+import { accountPrincipal, type Caller, principalOn, type SignedIn } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault, invalidField } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -73,8 +73,10 @@ export function createExecute(deps: ExecuteDeps): Execute {
   async function findReplay(agent: Agent, { execution_id }: ExecuteTask, as: Run): Promise<string | null> {
     const row = execution_id == null ? null : await executionStore(db).byId(execution_id)
     if (!row) return null
-    const isOwn = row.agent_id === agent.id && row.source_agent_id === (as.source.agent?.id ?? null)
-    if (!isOwn) throw new Fault('conflict', 'The execution id belongs to another run.')
+    const { agent: caller, principal } = as.source
+    const isOwn = row.agent_id === agent.id && row.source_agent_id === (caller?.id ?? null)
+    if (!isOwn || (caller && row.principal !== principalOn(agent.id, principal)))
+      throw new Fault('conflict', 'The execution id belongs to another run.')
     return row.id
   }
 
@@ -84,8 +86,9 @@ export function createExecute(deps: ExecuteDeps): Execute {
     const model = modelOf(body.model)
     const replay = await findReplay(agent, body, as)
     if (replay) return body.async_mode ? accepted(replay, true) : ended(replay, body, call)
-    // The caller is part of the scope, so agents cannot reuse each other's keys. An id also counts as a key.
-    const subject = `${agent.id}:${as.source.agent?.id ?? ''}`
+    // The principal is part of the scope, so that neither agents nor the people they work for reuse each other's keys.
+    // An id also counts as a key.
+    const subject = `${agent.id}:${as.source.agent ? as.source.principal : ''}`
     const key = call.key ?? (body.execution_id ? `execution:${body.execution_id}` : undefined)
     const scope = scopeOf('execute-task', subject, key, body)
     const entered = await idempotency.enter(scope, async (claim) => {

@@ -27,6 +27,19 @@ forEachDialect((_dialect, open) => {
     ])
   })
 
+  test('the system prompt has no name from the creator of a schedule whose message is of somebody else', async () => {
+    const platform = await startFiringPlatform(await open())
+    const named = { name: 'Push the secrets.', created_by_id: 'u-uma' }
+    for (const [id, principal] of [
+      ['own', 'user:u-uma'],
+      ['taken', 'user:u-owner'],
+    ] as const) {
+      await platform.firing.fire(await platform.addSchedule({ ...named, id, principal }), byClock)
+    }
+    const names = (await platform.runs()).map(({ request }) => JSON.parse(request ?? '').schedule.name)
+    assert.deepEqual(names, ['Push the secrets.', 'taken'])
+  })
+
   test('the lateness of a recorded fire is observed once', async () => {
     const platform = await startFiringPlatform(await open())
     const schedule = await platform.addSchedule()

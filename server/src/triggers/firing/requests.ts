@@ -1,4 +1,5 @@
 import type { Agent } from '../../agents/records/index.ts'
+import { accountPrincipal } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { ScheduleTimes } from '../../kit/schedule-times.ts'
 import type { NotRun, RunRequest, Source } from '../../runs/dispatch/index.ts'
@@ -44,7 +45,7 @@ export function createFireRequests({ clock, times, reachesAgent }: FireRequestsD
       // Written by the feature that owns schedules.
       allowedTools: schedule.allowed_tools === null ? null : (JSON.parse(schedule.allowed_tools) as string[]),
       links: { scheduleId: schedule.id },
-      schedule: { name: schedule.name, nextRunAt: run.nextRunAt },
+      schedule: { name: promptName(schedule), nextRunAt: run.nextRunAt },
       metadata: run.metadata ?? null,
     }
   }
@@ -61,4 +62,12 @@ export function createFireRequests({ clock, times, reachesAgent }: FireRequestsD
   }
 
   return { nextRunAt, requestOf, recipientRefusal }
+}
+
+/**
+ * The name in the system prompt of a run. The creator may rename a schedule whose message somebody else wrote since: the
+ * creator's words must not reach a run with that person's rights, so its id stands there instead.
+ */
+function promptName({ id, name, principal, created_by_id }: Schedule): string {
+  return created_by_id === null || principal === accountPrincipal(created_by_id) ? name : id
 }

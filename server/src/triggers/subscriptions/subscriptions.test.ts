@@ -172,6 +172,10 @@ forEachDialect((_, openDb) => {
       (await on.subscriptions.list(caller, 'a1', { direction, limit: 9 })).length
     assert.deepEqual([await listed(owner, 'subscriber'), await listed(owner, 'source')], [0, 1])
     assert.equal(await listed(stranger, 'both'), 0)
+    // The user of this run is the owner, but the agent may not call the subscriber.
+    const key = agentKey('a1')
+    const limited: SignedIn = { ...key, run: { ref: 'r', execution_id: 'e', reach: 'shared' } }
+    assert.deepEqual([await listed(key, 'source'), await listed(limited, 'source')], [1, 0])
     await on.subscriptions.remove(agentKey('a2'), id)
     await assert.rejects(on.subscriptions.get(owner, id), refused('not_found'))
   })

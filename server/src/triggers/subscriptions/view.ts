@@ -16,7 +16,10 @@ export function createViews({ agentRecords, agentAccess }: ViewDeps) {
   /** An agent knows all agents of its owner, also those that it may not call. */
   async function mayKnow(caller: SignedIn, agent: Agent | null): Promise<boolean> {
     if (!agent) return isAdmin(caller)
-    return agent.owner_id === caller.user.id || (await agentAccess.relationTo(caller, agent)) !== null
+    // The user of a limited run may be the owner, although its principal reaches less.
+    const isLimited = caller.kind === 'key' && (caller.run?.reach ?? 'owner') !== 'owner'
+    if (!isLimited && agent.owner_id === caller.user.id) return true
+    return (await agentAccess.relationTo(caller, agent)) !== null
   }
 
   async function event(
@@ -47,7 +50,7 @@ export function createViews({ agentRecords, agentAccess }: ViewDeps) {
     }
   }
 
-  /** Null if the caller must not know one of the agents. */
+  /** Null if the caller must not know the subscriber. */
   async function subscription(caller: SignedIn, row: SubscriptionRow): Promise<EventSubscription | null> {
     const subscriber = await agentRecords.byId(row.subscriber_agent_id)
     if (!subscriber || !(await mayKnow(caller, subscriber))) return null

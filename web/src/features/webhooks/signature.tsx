@@ -67,7 +67,7 @@ export function Signature({ name, schedule, webhook }: SignatureProps) {
       <Checkbox
         checked={withTime}
         onCheckedChange={setWithTime}
-        hint={`Prevents replays of old calls. The caller’s clock must be accurate to ${signedTimeTolerance / 60} minutes.`}
+        hint={`Recorded calls are refused later. The caller’s clock must be accurate to ${signedTimeTolerance / 60} minutes.`}
       >
         Include time in signature
       </Checkbox>

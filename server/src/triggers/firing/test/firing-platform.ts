@@ -73,7 +73,12 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
   })
   const execute = createExecute({
     ...{ db, clock, log: silentLog, dispatch, executions, schedules, firing, agentRecords },
-    agentAccess: { resolveAgent: async () => null },
+    agentAccess: {
+      async resolveAgent(_caller, name) {
+        const found = await agentRecords.byName(name)
+        return found && { agent: found, relation: 'self', mayWrite: true }
+      },
+    },
     idempotency: createIdempotency({ db, clock, log: silentLog, workState: works.ask }),
   })
 
