@@ -44,6 +44,21 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`/api/operator-queue/${item.id}`)).status, 'acknowledged')
   })
 
+  test('entries of the file change and read nothing that the agent asked through the API', async () => {
+    await using world = await openQueueWorld(open)
+    const { id } = (await world.ask({ request_id: 'r1', title: 'Secret?' })).json
+    for (const status of ['cancelled', 'acknowledged', 'pending']) {
+      assert.deepEqual((await sendFile(world, { ...entry, status })).updates, [])
+      assert.equal((await world.get(`/api/operator-queue/${id}`)).status, 'pending')
+    }
+    await world.respond(id, { response: 'the secret' })
+    for (const status of ['pending', 'acknowledged']) {
+      assert.deepEqual((await sendFile(world, { ...entry, status })).updates, [])
+    }
+    assert.equal((await world.get(`/api/operator-queue/${id}`)).status, 'responded')
+    assert.equal((await items(world)).length, 1)
+  })
+
   test('409 item_diverged after the entry changed, until the change is acknowledged', async () => {
     await using world = await openQueueWorld(open)
     await sendFile(world, entry)

@@ -72,7 +72,6 @@ export function createFileEntries(deps: FileEntriesDeps) {
     if (entry.status === 'cancelled') {
       return (await resolve.cancelIn(tx, row, 'The agent withdrew it.')) ?? row
     }
-    if (row.source !== 'file') return row
     const entryNow = haveSameContent(textOf(row), entry) ? null : JSON.stringify(contentOf(entry))
     if (entryNow !== row.entry_now) await operatorQueueStore(tx).noteEntry(row.id, entryNow)
     return row
@@ -115,6 +114,8 @@ export function createFileEntries(deps: FileEntriesDeps) {
       const updates: QueueUpdate[] = []
       for (const entry of entries.values()) {
         const row = known.get(entry.id)
+        // Whoever may write the file must not withdraw, acknowledge or read what the agent asked through the API.
+        if (row && row.source !== 'file') continue
         if (!row && entry.status === 'pending') await add(tx, agentId, entry, now)
         const update = row && updateOf(await applyEntry(tx, row, entry), entry)
         if (update) updates.push(update)

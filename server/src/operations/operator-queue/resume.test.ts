@@ -67,6 +67,20 @@ forEachDialect((_name, open) => {
     assert.match(run?.message ?? '', /the request "q1"/)
   })
 
+  test('the question of an entry in the workspace does not run with the rights of the owner', async () => {
+    await using world = await openQueueWorld(open)
+    await world.switchResume(true)
+    const entry = { id: 'f1', title: 'Go on?', type: 'question', status: 'pending' }
+    await world.queue.takeFile(world.agentId, { requests: [entry], fault: null })
+    const [item] = (await world.get('/api/operator-queue')).items
+    await world.respond(item.id, { response: 'yes' })
+    await world.queue.settled()
+    assert.deepEqual(
+      (await world.executions()).map(({ principal }) => principal),
+      [`agent:${world.agentId}`],
+    )
+  })
+
   test('without operator-resume no run starts and the agent reads the answer', async () => {
     await using world = await openQueueWorld(open)
     const { id } = (await world.ask(question)).json

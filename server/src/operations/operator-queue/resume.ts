@@ -55,7 +55,7 @@ export function createResume(deps: ResumeDeps): Resume {
         triggeredBy: 'operator_response',
         message: resumeMessage(row),
         source: {
-          principal: askerOf(row) ?? answererOf(row) ?? agentPrincipal(agentId, null),
+          principal: principalOf(row, agentId),
           userId: row.responded_by_id,
           userEmail: row.responded_by_email,
           agent: null,
@@ -104,10 +104,13 @@ export function createResume(deps: ResumeDeps): Resume {
 }
 
 /**
- * The person for whom a run asked, unless for the owner. Its words must not run with the rights of the one who answered.
+ * The question must not run with more rights than the one who wrote it. Everybody who may write the workspace can put
+ * entries into its file; a run without the owner's rights asks for its principal. Otherwise the one who answered counts.
  */
-function askerOf({ request_id }: ItemRow): string | null {
-  return request_id === null ? null : readAskKey(request_id).asker
+function principalOf(row: ItemRow, agentId: string): string {
+  const ofAgent = agentPrincipal(agentId, null)
+  if (row.source === 'file') return ofAgent
+  return readAskKey(row.request_id ?? '').asker ?? answererOf(row) ?? ofAgent
 }
 
 /** The person who answered; one without an account has the rights of the share. */

@@ -159,8 +159,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       result: async ({ agentId }, message: Reported) => {
         if (lastClaims.holds(agentId, message)) await pieces.closed(message.execution_id, pieceKinds)
         const answer = await turnover.result(agentId, message)
-        lastClaims.forget(message.execution_id)
-        pieces.remove(message.execution_id)
+        if (lastClaims.holds(agentId, message)) {
+          lastClaims.forget(message.execution_id)
+          pieces.remove(message.execution_id)
+        }
         return answer
       },
       attachment: ({ agentId }, message) => attachment(agentId, message),

@@ -1,5 +1,5 @@
 import type { Agent } from '../../agents/records/index.ts'
-import { accountPrincipal } from '../../identity/access/index.ts'
+import { accountPrincipal, agentPrincipal } from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import type { ScheduleTimes } from '../../kit/schedule-times.ts'
 import type { NotRun, RunRequest, Source } from '../../runs/dispatch/index.ts'
@@ -65,9 +65,10 @@ export function createFireRequests({ clock, times, reachesAgent }: FireRequestsD
 }
 
 /**
- * The name in the system prompt of a run. The creator may rename a schedule whose message somebody else wrote since: the
- * creator's words must not reach a run with that person's rights, so its id stands there instead.
+ * The name in the system prompt of a run. Only the creator's words are known to be the name: they must not reach a run
+ * with the rights of somebody else, who wrote the message since. Its id stands there then.
  */
-function promptName({ id, name, principal, created_by_id }: Schedule): string {
-  return created_by_id === null || principal === accountPrincipal(created_by_id) ? name : id
+export function promptName({ id, agent_id, name, principal, created_by_id }: Schedule): string {
+  const creator = created_by_id === null ? agentPrincipal(agent_id, null) : accountPrincipal(created_by_id)
+  return principal === creator ? name : id
 }

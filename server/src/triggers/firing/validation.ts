@@ -10,6 +10,7 @@ import type { Dispatch, RunContext } from '../../runs/dispatch/index.ts'
 import { type ExecutionRow, executionStore } from '../../runs/executions/index.ts'
 import { scheduleRunStore } from '../fires/index.ts'
 import type { Schedule, Schedules } from '../schedules/index.ts'
+import { promptName } from './requests.ts'
 import { readReport, validationMessage } from './validation-rules.ts'
 
 export type ValidationDeps = {
@@ -88,7 +89,7 @@ export function createValidation(deps: ValidationDeps): Validation {
         model: schedule.model,
         timeoutSeconds: schedule.validation_timeout_seconds,
         links: { scheduleId: schedule.id, validatesExecutionId: run.id },
-        schedule: { name: schedule.name, nextRunAt: null },
+        schedule: { name: promptName(schedule), nextRunAt: null },
       })
       return true
     })
