@@ -135,7 +135,11 @@ export function createCallHandler(deps: CallDeps): (t: string, message: Json) =>
         listAt(message, 'paths').filter((path) => typeof path === 'string'),
       ),
     'credentials.read': async (message) =>
-      (await deps.credentials()).read({ path: text(message, 'path'), ...range(message) }),
+      (await deps.credentials()).read({
+        path: text(message, 'path'),
+        ...range(message),
+        ownersOnly: message.owners_only === true,
+      }),
     async 'credentials.render'() {
       return { left_out: await (await deps.credentials()).render() }
     },

@@ -188,6 +188,37 @@ test('a server that somebody else puts into .mcp.json after its check does not b
   assert.ok(uid !== owner.uid || !text.includes('planted'), text)
 })
 
+test('the platform reads only the owner’s files when it writes them back', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('needs root')
+  const owner = { uid: 1000, gid: 1000 }
+  using place = setUp({
+    owner,
+    ownersFilesFor(home) {
+      const files = ownersFilesOf(home)
+      const ready = files.began({ isPrivate: true, access: 'write' })
+      return {
+        isOwners: (path) => ready.then(() => files.isOwners(path)),
+        read: (path) => ready.then(() => files.read(path)),
+      }
+    },
+  })
+  const write = (path: string, uid: number) => {
+    writeFileSync(join(place.home, path), 'A=1\nB=2\n', { mode: 0o600 })
+    chownSync(join(place.home, path), uid, owner.gid)
+  }
+  const read = (path: string, offset: number, length: number) =>
+    place.store.read({ path, offset, length, ownersOnly: true })
+  for (const path of ['.env', bundleFile]) {
+    write(path, owner.uid)
+    const data_base64 = Buffer.from('=1\n').toString('base64')
+    assert.deepEqual(await read(path, 1, 3), { data_base64, size: 8, eof: false })
+    assert.equal((await read(path, 4, 100)).eof, true)
+    write(path, 20_001)
+    await assert.rejects(read(path, 0, 100), { code: 'protected_path' })
+    assert.equal((await place.store.read({ path, offset: 0, length: 100 })).size, 8)
+  }
+})
+
 test('a template may run only known commands, and no shell', () => {
   const left = (server: unknown) =>
     renderMcp({

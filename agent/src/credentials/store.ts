@@ -36,7 +36,13 @@ export type CredentialStore = {
   write(piece: Omit<CredentialsWrite, 't'>): Promise<void>
   /** Writes all files or none, each readable by the developer only. */
   commit(uploadId: string, paths: string[]): Promise<CredentialsCommitAnswer>
-  read(request: { path: string; offset: number; length: number }): Promise<FileReadAnswer>
+  /** With `ownersOnly`, refuses a file that somebody other than the owner may have written. */
+  read(request: {
+    path: string
+    offset: number
+    length: number
+    ownersOnly?: boolean
+  }): Promise<FileReadAnswer>
   /** Renders `.mcp.json` and creates an empty `.env` if there is none. */
   render(): Promise<LeftOutServer[]>
 }
@@ -166,18 +172,30 @@ export function createCredentialStore(deps: CredentialStoreDeps): CredentialStor
       await staging.write(piece, maxBytes)
     },
     commit: (uploadId, paths) => inTurn(() => commit(uploadId, paths)),
-    async read({ path, ...range }) {
+    async read({ path, ownersOnly, ...range }) {
       refuse(path)
       const real = await realpath(join(home, path)).catch((error: unknown) => {
         throw asFault(error, path)
       })
       if (real !== join(await realpath(home), path)) throw linked(path)
+      if (ownersOnly) {
+        // Checks the opened file, which another process cannot exchange any more.
+        const text = await ownersFiles.read(path)
+        if (text === null) throw new LinkFault('protected_path', `${path} ${notOwners}.`)
+        return pieceOf(Buffer.from(text), range)
+      }
       return readPiece(real, range, (opened) => {
         if (opened !== real) throw linked(path)
       })
     },
     render: () => inTurn(render),
   }
+}
+
+function pieceOf(bytes: Buffer, { offset, length }: { offset: number; length: number }): FileReadAnswer {
+  const end = Math.min(bytes.length, offset + length)
+  const data_base64 = bytes.subarray(offset, end).toString('base64')
+  return { data_base64, size: bytes.length, eof: end >= bytes.length }
 }
 
 const notOwners = 'may have been written by somebody other than the owner'

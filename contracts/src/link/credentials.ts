@@ -308,7 +308,14 @@ export type CredentialsWrite = {
 /** Moves all staged files to their paths, or none. Then renders `.mcp.json`. */
 export type CredentialsCommit = { t: 'credentials.commit'; upload_id: string; paths: string[] }
 export type CredentialsCommitAnswer = { written: string[]; left_out: LeftOutServer[] }
-export type CredentialsRead = { t: 'credentials.read'; path: string; offset: number; length: number }
+/** With `owners_only`, a file that somebody other than the owner may have written is refused with `protected_path`. */
+export type CredentialsRead = {
+  t: 'credentials.read'
+  path: string
+  offset: number
+  length: number
+  owners_only?: boolean
+}
 export type CredentialsReadAnswer = { data_base64: string; size: number; eof: boolean }
 export type CredentialsRender = { t: 'credentials.render' }
 export type CredentialsRenderAnswer = { left_out: LeftOutServer[] }

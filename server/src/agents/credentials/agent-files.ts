@@ -9,7 +9,7 @@ import {
   mcpTemplateFile,
 } from '@roost/contracts/link/credentials'
 import { fileChunkBytes } from '@roost/contracts/link/messages'
-import { Fault } from '../../kit/fault.ts'
+import { Fault, isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Agent } from '../records/index.ts'
@@ -19,6 +19,8 @@ import { type CredentialBytes, formatName } from './rules.ts'
 type AgentRef = Pick<Agent, 'id' | 'name' | 'status'>
 export type AgentFiles = {
   read(agent: AgentRef, path: string, maxBytes: number, signal?: AbortSignal): Promise<Buffer>
+  /** Null for a file that somebody other than the owner may have written, and for one behind a link. */
+  readOwners(agent: AgentRef, path: string, maxBytes: number): Promise<Buffer | null>
   write(agent: AgentRef, files: readonly CredentialBytes[], signal?: AbortSignal): Promise<LeftOutServer[]>
 }
 
@@ -27,21 +29,34 @@ export type AgentFiles = {
  * workspace errors.
  */
 export function createAgentFiles({ ask }: { ask: CallAgent }): AgentFiles {
+  async function read(
+    agent: AgentRef,
+    path: string,
+    mostBytes: number,
+    { signal, ownersOnly }: { signal?: AbortSignal | undefined; ownersOnly: boolean },
+  ): Promise<Buffer> {
+    const pieces: Buffer[] = []
+    for (let offset = 0; ; ) {
+      const request = { path, offset, length: fileChunkBytes, ...(ownersOnly ? { owners_only: true } : {}) }
+      const piece = await ask(agent, 'credentials.read', request, signal).catch(faultMapper(path))
+      if (piece.size > mostBytes) throw new Fault('file_too_large', `"${formatName(path)}" is too large.`)
+      const bytes = Buffer.from(piece.data_base64, 'base64')
+      offset += bytes.length
+      // Stops an agent that sends more bytes than it announced.
+      if (offset > mostBytes) throw new Fault('file_too_large', `"${formatName(path)}" is too large.`)
+      pieces.push(bytes)
+      if (piece.eof || bytes.length === 0) return Buffer.concat(pieces)
+    }
+  }
+
   return {
-    async read(agent, path, mostBytes, signal) {
-      const pieces: Buffer[] = []
-      for (let offset = 0; ; ) {
-        const request = { path, offset, length: fileChunkBytes }
-        const piece = await ask(agent, 'credentials.read', request, signal).catch(faultMapper(path))
-        if (piece.size > mostBytes) throw new Fault('file_too_large', `"${formatName(path)}" is too large.`)
-        const bytes = Buffer.from(piece.data_base64, 'base64')
-        offset += bytes.length
-        // Stops an agent that sends more bytes than it announced.
-        if (offset > mostBytes) throw new Fault('file_too_large', `"${formatName(path)}" is too large.`)
-        pieces.push(bytes)
-        if (piece.eof || bytes.length === 0) return Buffer.concat(pieces)
-      }
-    },
+    read: (agent, path, mostBytes, signal) => read(agent, path, mostBytes, { signal, ownersOnly: false }),
+
+    readOwners: (agent, path, mostBytes) =>
+      read(agent, path, mostBytes, { ownersOnly: true }).catch((cause: unknown) => {
+        if (isFault(cause, 'credential_path_refused')) return null
+        throw cause
+      }),
 
     async write(agent, files, signal) {
       const upload_id = newId()

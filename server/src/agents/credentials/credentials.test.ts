@@ -22,10 +22,11 @@ async function open(db: OpenTestDb) {
   assert.equal((await world.request(access_token, 'POST', '/api/agents', { name: 'helper' })).status, 200)
   const agent = await world.row('helper')
   const files = new Map<string, Buffer>()
-  world.link.link(agent.id, pretendCredentials(files, yaml))
+  const foreign = new Set<string>()
+  world.link.link(agent.id, pretendCredentials(files, yaml, foreign))
   const call = (method: string, path: string, body?: unknown, key = access_token) =>
     world.request(key, method, `/api/agents/helper/${path}`, body)
-  return { ...world, agent, files, call, session: access_token }
+  return { ...world, agent, files, foreign, call, session: access_token }
 }
 
 forEachDialect((_, db) => {
@@ -76,6 +77,31 @@ forEachDialect((_, db) => {
     world.files.set('.credentials.enc', Buffer.from('{"v":1}'))
     const refused = await world.call('POST', 'credentials/import')
     assert.deepEqual([refused.status, refused.json.error], [400, 'bundle_corrupt'])
+  })
+
+  test("what somebody else wrote is neither imported nor written back as the owner's", async () => {
+    await using world = await open(db)
+    await world.call('POST', 'credentials/inject', { files: { '.env': 'CRM_TOKEN=tok-canary-3' } })
+    await world.call('POST', 'credentials/export')
+    const connected = async () => {
+      const before = world.link.calls.filter(({ t }) => t === 'credentials.status').length
+      world.area.linkConnected(world.agent.id)
+      const statuses = () => world.link.calls.filter(({ t }) => t === 'credentials.status').length
+      await until(() => statuses() > before, 'the status')
+      await world.call('POST', 'credentials/export')
+    }
+    world.files.set('.env', Buffer.alloc(0))
+    world.foreign.add('.credentials.enc')
+    await connected()
+    assert.equal(world.files.get('.env')?.length, 0)
+    const planted = 'BASH_ENV=/home/developer/.x.sh\nZ=roost-placeholder-x\n'
+    world.files.set('.env', Buffer.from(planted))
+    world.foreign.add('.env')
+    await connected()
+    assert.equal(world.files.get('.env')?.toString(), planted)
+    world.foreign.clear()
+    await connected()
+    await until(() => world.files.get('.env')?.toString() !== planted, 'the placeholder to be removed')
   })
 
   test('409 while the agent is stopped; the start reports the result of the injection', async () => {

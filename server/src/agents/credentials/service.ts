@@ -101,22 +101,31 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     )
   }
 
-  async function importNow(agent: Agent, found: readonly CredentialFile[], signal?: AbortSignal) {
+  async function importNow(
+    agent: Agent,
+    found: readonly CredentialFile[],
+    read: () => Promise<Buffer | null>,
+    signal?: AbortSignal,
+  ) {
     const bundle = found.find(({ path }) => path === bundleFile)
     if (!bundle) throw new Fault('bundle_missing')
     if (bundle.size > bundleBytes) throw tooLarge()
-    const text = await files.read(agent, bundleFile, bundleBytes, signal).catch((cause: unknown) => {
+    const text = await read().catch((cause: unknown) => {
       throw isFault(cause, 'file_too_large') ? tooLarge() : cause
     })
+    if (text === null) return []
     const contents = openBundle(text.toString('utf8'), vault)
     await secrets.learn(agent.id, contents)
     if (contents.length > 0) await files.write(agent, await withPlaceholders(agent, contents, {}), signal)
     return contents.map(({ path }) => path)
   }
 
+  /** What the platform writes counts as the owner's, so it must not copy what somebody else wrote. */
   async function settleEnv(agent: Agent, found: readonly CredentialFile[]): Promise<boolean> {
     const size = found.find(({ path }) => path === '.env')?.size ?? 0
-    const before = size > 0 ? (await files.read(agent, '.env', maxCredentialBytes)).toString('utf8') : ''
+    const text = size > 0 ? await files.readOwners(agent, '.env', maxCredentialBytes) : Buffer.of()
+    if (text === null) return false
+    const before = text.toString('utf8')
     const after = await deps.boundCredentials.settle(agent.id, before)
     if (after === before) return false
     await files.write(agent, [{ path: '.env', bytes: Buffer.from(after) }])
@@ -128,7 +137,8 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
   ): Promise<{ answer: CredentialsStatusAnswer; imported: string[] }> {
     let answer = await readStatus(agent)
     const has = (path: string) => answer.files.some((file) => file.path === path && file.size > 0)
-    const imported = has(bundleFile) && !has('.env') ? await importNow(agent, answer.files) : []
+    const readOwners = () => files.readOwners(agent, bundleFile, bundleBytes)
+    const imported = has(bundleFile) && !has('.env') ? await importNow(agent, answer.files, readOwners) : []
     const isSettled = await settleEnv(agent, answer.files)
     if (imported.length > 0 || isSettled) answer = await readStatus(agent)
     if (answer.variables.length > 0 || credentialFiles(answer).length > 0) {
@@ -200,7 +210,8 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
       await deps.limitCredentials(agent.id)
       requireRunning(agent)
       requireDiskRoom(agent)
-      return importNow(agent, (await readStatus(agent, signal)).files, signal)
+      const { files: found } = await readStatus(agent, signal)
+      return importNow(agent, found, () => files.read(agent, bundleFile, bundleBytes, signal), signal)
     },
 
     async requirements(agent, signal) {

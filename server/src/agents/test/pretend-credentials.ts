@@ -8,6 +8,8 @@ export function pretendCredentials(
   files: Map<string, Buffer>,
   /** Text of `template.yaml`, or null. */
   yaml: string | null = null,
+  /** Paths that somebody other than the owner may have written. */
+  foreign: ReadonlySet<string> = new Set(),
 ): FakeAnswers {
   const parts = new Map<string, Buffer>()
   const status = (): CredentialsStatusAnswer => ({
@@ -33,7 +35,8 @@ export function pretendCredentials(
       for (const path of paths) files.set(path, parts.get(`${upload_id}/${path}`) ?? assert.fail(path))
       return { written: paths, left_out: [] }
     },
-    'credentials.read': ({ path, offset, length }) => {
+    'credentials.read': ({ path, offset, length, owners_only }) => {
+      if (owners_only && foreign.has(path)) throw new LinkFault({ code: 'protected_path', message: 'x' })
       const bytes = files.get(path)
       if (!bytes) throw new LinkFault({ code: 'file_not_found', message: 'x' })
       const piece = bytes.subarray(offset, offset + length)
