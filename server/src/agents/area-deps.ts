@@ -103,7 +103,7 @@ export type AgentsAreaDeps = {
   alerts: Alerts
   idempotency: Pick<Idempotency, 'once' | 'open'>
   users: Pick<Users, 'find' | 'findLogin'>
-  keys: OwnKeyDeps['keys'] & McpConnectorDeps['keys'] & Pick<Keys, 'deleteAgentKeys'>
+  keys: OwnKeyDeps['keys'] & McpConnectorDeps['keys'] & Pick<Keys, 'callerOf' | 'deleteAgentKeys'>
   changes: Pick<IdentityChanges, 'announce' | 'on'>
   sessions: TerminalsDeps['sessions']
   allowAddress: SharingDeps['allowAddress']

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { agentPrincipal, principalOn } from '../../identity/access/index.ts'
+import { agentPrincipal, type KeyCaller, principalOn } from '../../identity/access/index.ts'
 import type { Account } from '../../identity/users/index.ts'
 import { readAgent } from '../records/agent.ts'
 import { type Agent, blankRow } from '../records/index.ts'
@@ -48,6 +48,11 @@ const agents = [
   agentOf('shut', 'ann', { strangers: 'none', shares: [] }),
   agentOf('foreign', 'chief'),
 ]
+const connectorKey: KeyCaller = {
+  kind: 'key',
+  user: { id: 'ann', username: 'ann', email: null, role: 'creator' },
+  key: { id: 'k', name: 'k', scope: 'connector', agent_id: 'scout' },
+}
 const principals = createAgentPrincipals({
   agentRecords: { byId: async (id) => agents.find((each) => each.id === id) ?? null },
   users: {
@@ -58,6 +63,7 @@ const principals = createAgentPrincipals({
     },
   },
   isConnectorOn: async (id) => id === 'scout',
+  keys: { callerOf: async (id) => (id === 'revoked' ? null : connectorKey) },
 })
 const rightsOf = async (id: string, agent: Agent = scout) => {
   const resolved = await principals.resolve(agent, id)
@@ -79,6 +85,7 @@ const cases: [string, string, string][] = [
   ['a mailed code of a suspended admin', 'email:former@example.com', 'ended'],
   ['a mailed code for the unproved address of a suspended admin', 'email:entered@example.com', 'ended'],
   ['its connector', 'key:k', 'write +credentials'],
+  ['a revoked key of its connector', 'key:revoked', 'ended'],
   ['a visitor', 'public:l:v', 'read'],
   ['a payer', 'payer:p', 'read'],
   ['a Slack thread', 'slack:c:t', 'read'],

@@ -1,5 +1,6 @@
 import type { Principal } from '@roost/contracts/link/runs'
 import { readPrincipal } from '../../identity/access/index.ts'
+import type { Keys } from '../../identity/keys/index.ts'
 import type { Users } from '../../identity/users/index.ts'
 import type { Agent, AgentRecords } from '../records/index.ts'
 import { shareOf } from './rules.ts'
@@ -16,6 +17,8 @@ export type AgentPrincipalsDeps = {
   agentRecords: Pick<AgentRecords, 'byId'>
   users: Pick<Users, 'find' | 'findLogin'>
   isConnectorOn(agentId: string): Promise<boolean>
+  /** `callerOf` is null for a key that is revoked or deleted, and while its owner is suspended. */
+  keys: Pick<Keys, 'callerOf'>
 }
 
 type Rights = Omit<Principal, 'id'>
@@ -24,13 +27,14 @@ export function createAgentPrincipals({
   agentRecords,
   users,
   isConnectorOn,
+  keys,
 }: AgentPrincipalsDeps): AgentPrincipals {
   async function rightsOf(agent: Agent, principal: string): Promise<Rights | { ended: string }> {
     const read = readPrincipal(principal)
     if (read?.kind === 'user') return ofAccount(agent, read.id)
     if (read?.kind === 'email') return ofMailbox(agent, read.id)
     if (read?.kind === 'stranger') return { access: agent.strangers, credentials: false }
-    if (read?.kind === 'key') return (await isConnectorOn(agent.id)) ? written : ended('the connector is off')
+    if (read?.kind === 'key') return ofConnector(agent, read.id)
     if (read?.kind === 'agent') return ofAgent(agent, principal)
     return ended('it is unknown for whom the run works')
   }
@@ -42,6 +46,11 @@ export function createAgentPrincipals({
     if (account.id === agent.owner_id || account.role === 'admin')
       return { access: 'owner', credentials: true }
     return account.email === null ? notShared : ofAddress(agent, account.email)
+  }
+
+  async function ofConnector(agent: Agent, keyId: string): Promise<Rights | { ended: string }> {
+    if (!(await isConnectorOn(agent.id))) return ended('the connector is off')
+    return (await keys.callerOf(keyId)) ? written : ended('the key of the connector no longer works')
   }
 
   /**

@@ -15,6 +15,7 @@ async function rightsOfRun(world: WorkspaceWorld, id: string) {
     agentRecords: world.area.agentRecords,
     users: world.identity.users,
     isConnectorOn: async () => false,
+    keys: { callerOf: async () => null },
   })
   const agent = (await world.area.agentRecords.byName('scout')) ?? assert.fail('no agent')
   return { by: source_user_id, ...(await principals.resolve(agent, principal ?? '')) }
