@@ -93,8 +93,8 @@ export function createAsks({ db, clock, events, limits, itemAdded }: AsksDeps): 
 }
 
 /**
- * The principal whose asks a caller reads and repeats by their id: that of the run, if it reaches less than the
- * agent's owner. Null for the asks of the agent itself.
+ * The principal whose asks this caller can read: that of its run, if the run has not the owner's reach. Null: the asks
+ * of the agent itself.
  */
 function askerOf(caller: SignedIn, agentId: string): string | null {
   if (caller.kind !== 'key' || !caller.run || caller.run.reach === 'owner') return null

@@ -114,7 +114,7 @@ export function createFileEntries(deps: FileEntriesDeps) {
       const updates: QueueUpdate[] = []
       for (const entry of entries.values()) {
         const row = known.get(entry.id)
-        // Whoever may write the file must not withdraw, acknowledge or read what the agent asked through the API.
+        // Sharers can write the file. It must not change or reveal what the agent asked through the API.
         if (row && row.source !== 'file') continue
         if (!row && entry.status === 'pending') await add(tx, agentId, entry, now)
         const update = row && updateOf(await applyEntry(tx, row, entry), entry)

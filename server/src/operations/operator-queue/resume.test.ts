@@ -55,7 +55,7 @@ forEachDialect((_name, open) => {
     )
   })
 
-  test("an ask of a sharer's run continues with the sharer's rights, whoever answers", async () => {
+  test("the answer to a sharer's run starts a run with the sharer's rights", async () => {
     await using world = await openQueueWorld(open)
     await world.switchResume(true)
     const asker = { agent: { id: world.agentId, name: 'scout' }, caller: runOf(world.agentId, 'user:uma') }

@@ -104,8 +104,8 @@ export function createResume(deps: ResumeDeps): Resume {
 }
 
 /**
- * The question must not run with more rights than the one who wrote it. Everybody who may write the workspace can put
- * entries into its file; a run without the owner's rights asks for its principal. Otherwise the one who answered counts.
+ * A question must not run with more rights than its author has. Sharers can write the file, so its entries run for the
+ * agent; asks of a run without the owner's rights run for that run's principal; all others for the person who answered.
  */
 function principalOf(row: ItemRow, agentId: string): string {
   const ofAgent = agentPrincipal(agentId, null)

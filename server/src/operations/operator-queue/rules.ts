@@ -6,7 +6,7 @@ import type { OperatorItemsTable } from './tables.ts'
 /** Content of an entry or an ask. */
 export type AskText = Pick<AskBody, 'title' | 'question' | 'type' | 'priority' | 'options' | 'context'>
 
-/** The stored id of an ask. Ids of requests have no spaces, so that no asker can name the ask of another one. */
+/** The stored id of an ask. Request ids have no spaces, so nobody can name the ask of another principal. */
 export function askKey(asker: string | null, requestId: string): string {
   return asker === null ? requestId : `${asker} ${requestId}`
 }

@@ -65,8 +65,8 @@ export function createFireRequests({ clock, times, reachesAgent }: FireRequestsD
 }
 
 /**
- * The name in the system prompt of a run. Only the creator's words are known to be the name: they must not reach a run
- * with the rights of somebody else, who wrote the message since. Its id stands there then.
+ * What the system prompt of a run calls the schedule: its name, or its id if the run works for somebody other than the
+ * creator. The creator can change the name, and must not instruct a run that has another person's rights.
  */
 export function promptName({ id, agent_id, name, principal, created_by_id }: Schedule): string {
   const creator = created_by_id === null ? agentPrincipal(agent_id, null) : accountPrincipal(created_by_id)

@@ -34,8 +34,8 @@ const retrySeconds = 1
 
 /**
  * Fires all schedules. Of several schedulers one leads, and the others stand by. A leader that was paused and
- * replaced does no harm: the row of a due time decides which claim and fire counts, and the leader sends claims that the
- * other one could not send.
+ * replaced does no harm: the row of a due time decides which claim and fire counts, and the new leader
+ * sends claims that the old one left.
  */
 export function startScheduler(deps: SchedulerDeps): Scheduler {
   const { clock, log, leases } = deps
