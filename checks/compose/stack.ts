@@ -2,12 +2,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { randomBytes, randomInt } from 'node:crypto'
-import { appendFile, chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { startModelServer } from '@roost/test-support/model/index'
-import { parse as parseYaml } from 'yaml'
 import { buildRecord } from '../../server/src/operations/version/index.ts'
 import { ensureBackupServiceImage } from '../../server/src/ports/agent-images/docker/backup-service-image.ts'
 import { findPlatformImage } from '../../server/src/ports/agent-images/docker/platform-image.ts'
@@ -61,7 +60,6 @@ export async function startStack({ file, settings = () => ({}) }: StackOptions):
   const images = await buildImages()
   const folder = await mkdtemp(join(tmpdir(), 'roost-compose-'))
   await copyFile(join(root, file), join(folder, 'compose.yaml'))
-  await writeFile(join(folder, 'compose.override.yaml'), await quickHealthChecks(join(root, file)))
   const backups = join(folder, 'backups')
   await mkdir(backups)
   // For the image's user, which has no name here.
@@ -135,6 +133,8 @@ export async function startStack({ file, settings = () => ({}) }: StackOptions):
       await eventually(
         async () => (await inspect(...ids)).map(({ Name, State }) => [Name, State.Health.Status]),
         (states) => states.every(([, status]) => status === 'healthy'),
+        // Replicas start one after the other, the first one with all migrations.
+        300_000,
       )
     },
     async request(method, path, body, { token = stack.token, headers = {}, signal } = {}) {
@@ -186,16 +186,6 @@ export async function startStack({ file, settings = () => ({}) }: StackOptions):
     await stack.close()
     throw error
   }
-}
-
-/** The checks of services start programs, so they are slow on purpose; a test waits for them. */
-async function quickHealthChecks(path: string): Promise<string> {
-  const { services } = parseYaml(await readFile(path, 'utf8'), { merge: true }) as {
-    services: Record<string, { healthcheck?: object }>
-  }
-  const checked = Object.entries(services).filter(([, { healthcheck }]) => healthcheck !== undefined)
-  const own = checked.map(([name]) => [name, { healthcheck: { interval: '2s' } }])
-  return JSON.stringify({ services: Object.fromEntries(own) })
 }
 
 /** Builds the images of this source and gives them names of their own, which no other process changes. */

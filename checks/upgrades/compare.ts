@@ -59,6 +59,8 @@ function compare(old: unknown, now: unknown, at: string, found: string[]): void 
     if (typeof now !== 'object' || now === null) return void differ()
     const fields = now as Record<string, unknown>
     for (const [name, value] of Object.entries(old)) {
+      // Later versions also hide the conversation of another person's run.
+      if (name === 'session_id' && fields.redacted === true) continue
       compare(value, fields[name], at.endsWith(' ') ? at + name : `${at}.${name}`, found)
     }
   } else if (old !== now) differ()

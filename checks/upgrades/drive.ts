@@ -241,7 +241,8 @@ export function openMail(folder: string, post: (path: string, body: object) => P
     await post(path, { email })
     const mail = await eventually(async () => {
       for (const name of await readdir(folder).catch(() => [])) {
-        const text = seen.has(name) ? '' : await readFile(join(folder, name), 'utf8')
+        // A name with a dot: the mail is being written, and gets another name.
+        const text = seen.has(name) || name.startsWith('.') ? '' : await readFile(join(folder, name), 'utf8')
         if (text.includes(email)) return { name, text }
       }
       return null
