@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { type Loose, type Platform, startPlatform } from './platform.ts'
-import { createAgent } from './steps.ts'
+import { eventually, type Loose, type Platform, startPlatform } from './platform.ts'
+import { createAgent, isOver, isSpawned, untilExecution } from './steps.ts'
 
 /** Long enough for answers on a busy machine; the second server has a short timeout. */
 const longTimeout = { ROOST_MCP_CHAT_TIMEOUT_MS: '120000' }
@@ -336,5 +336,26 @@ describe('a connector', () => {
         ['open', false],
       ],
     )
+  })
+
+  test('a revoked key, and a connector that is switched off, end the running turn', async () => {
+    const connector = '/api/agents/mcp-one/connector'
+    const ends = [
+      (keyId: string) => platform.request('DELETE', `/api/mcp/keys/${keyId}`),
+      () => platform.request('PUT', connector, { enabled: false }),
+    ]
+    for (const end of ends) {
+      const { key, key_id } = (await platform.request('POST', `${connector}/key`)).json
+      const client = await connect(key)
+      const asked = call(client, 'ask', { message: '[[sleep:600]]' }).catch(String)
+      const running = async (): Promise<Loose[]> =>
+        (await platform.request('GET', '/api/agents/mcp-one/executions?status=running')).json
+      const [{ id }] = await eventually(running, (rows) => rows.length === 1 && rows.every(isSpawned))
+      assert.ok((await end(key_id)).status < 300)
+      const row = await untilExecution(platform, 'mcp-one', id, isOver)
+      assert.deepEqual([row.status, row.error_code], ['cancelled', 'access_ended'])
+      await asked
+      await client.close()
+    }
   })
 })

@@ -12,7 +12,7 @@ import { openFoundationArea } from './foundation/area.ts'
 import { createAccessRevocation } from './http/access-revocation.ts'
 import { createGuard } from './http/guard.ts'
 import { createInternalCredentials } from './http/internal-credentials.ts'
-import { isTouched, refuseAfter, refuseBefore } from './identity/access/index.ts'
+import { isLinkTouched, isTouched, refuseAfter, refuseBefore } from './identity/access/index.ts'
 import { openIdentityArea } from './identity/area.ts'
 import { firstAdminName } from './identity/users/index.ts'
 import type { Secret } from './kit/secret.ts'
@@ -81,6 +81,7 @@ export async function compose(
     baseUrl: config.baseUrl,
     isDemo: config.demo,
     agentNames,
+    onConnectorKeyEnded: (tx, key) => agents.connectors.keyEnded(tx, key),
     runs: {
       running: (run) => records.executions.runningOf(run),
       agent: (id) => agents.agentRecords.byId(id),
@@ -94,7 +95,8 @@ export async function compose(
     if (typeof execution_id === 'string') changes.notice({ execution_id })
   })
   changes.on((change) => accessRevocation.recheckCallers((caller) => isTouched(caller, change)))
-  const hub = createAgentLinkHub({ ephemeral, ownAddresses, clock, log })
+  const hub = createAgentLinkHub({ ephemeral, ownAddresses, isKeyWorking: keys.isWorking, clock, log })
+  changes.on((change) => hub.recheck((link) => isLinkTouched(link, change)))
   const accountName = async (id: string) => {
     const account = await users.find(id)
     return account && (account.email ?? account.username)

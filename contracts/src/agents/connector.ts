@@ -42,6 +42,7 @@ export const putConnector = endpoint({
   method: 'PUT',
   path,
   summary: 'Change the connector settings; omitted fields stay unchanged',
+  description: 'Switching the connector off ends the runs that its keys have started.',
   tag,
   access: { who: 'owner', gate: 'person' },
   params: AgentParams,

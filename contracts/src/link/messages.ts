@@ -148,7 +148,7 @@ export const maxSkillBytes = 10 * 1024 * 1024
 export const maxSkillFiles = 200
 
 /** Close codes of the link in addition to those of RFC 6455. */
-export const closeCodes = { badScope: 4003, replaced: 4009 } as const
+export const closeCodes = { badKey: 4001, badScope: 4003, replaced: 4009 } as const
 
 // ── agent → platform ───────────────────────────────────────────────────────────────────────────────
 

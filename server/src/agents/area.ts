@@ -1,4 +1,5 @@
 import type { Loop } from '../background/loops.ts'
+import type { StoredEvent } from '../foundation/outbox/index.ts'
 import type { Route } from '../http/route.ts'
 import type { SocketRoute } from '../http/sockets.ts'
 import {
@@ -126,21 +127,16 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
   const { db, clock, log, link, platform, needs, options } = deps
   const agentRecords = createAgentRecords(deps)
   const edges = createEdges(deps)
-  const connectors = createMcpConnectors({ ...deps, ...platform, agentRecords })
+  const hooks = createAgentHooks()
+  const { accessEnded } = hooks
+  const connectors = createMcpConnectors({ ...deps, ...platform, agentRecords, accessEnded })
   const agentAccess = createAgentAccess({
     agentRecords,
     permittedTargets: edges.targetsOf,
     isConnectorOn: connectors.isOn,
   })
   const permissions = createPermissions({ ...deps, agentRecords, agentAccess, edges })
-  const hooks = createAgentHooks()
-  const sharing = createSharing({
-    ...deps,
-    ...needs,
-    agentRecords,
-    edges,
-    accessEnded: hooks.accessEnded,
-  })
+  const sharing = createSharing({ ...deps, ...needs, agentRecords, edges, accessEnded })
   const ask = createAgentRpc({ link, clock })
   const health = createHealth({ ...deps, ...needs, agentRecords, agentAccess })
   const engine = createEngineIdentity(deps.containers)
@@ -470,7 +466,7 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
         agentRecords.markStale(event.agent_ids)
         // After `markStale`, so that the recheck does not read the old row.
         const [[id], [name]] = [event.agent_ids, event.agent_names]
-        if (event.type === 'agent.unshared' && id && name) deps.accessLost({ id, name })
+        if (mayEndAccess(event) && id && name) deps.accessLost({ id, name })
       })
       await agentRecords.open()
       await ensureSystemAgent({ db, clock, agentRecords })
@@ -491,4 +487,9 @@ export function createAgentsArea(deps: AgentsAreaDeps): AgentsArea {
       await agentRecords.close()
     },
   }
+}
+
+/** Whether an open response to a caller without a share or a connector may have to end. */
+function mayEndAccess({ type, fields }: StoredEvent): boolean {
+  return type === 'agent.unshared' || (type === 'agent.settings_changed' && fields.setting === 'connector')
 }

@@ -32,7 +32,7 @@ const caller = {
 }
 
 /** One agent, one caller with access while `hasAccess` is true, and responses that end only by their signal. */
-function open(hasAccess: (name: string) => boolean) {
+function open(hasAccess: (name: string) => boolean, mayReceive = () => true) {
   const accessRevocation = createAccessRevocation()
   const begun = Promise.withResolvers<void>()
   const ended = (signal: AbortSignal) =>
@@ -43,6 +43,7 @@ function open(hasAccess: (name: string) => boolean) {
   const server = createServer({
     routes: [
       agentRoute(stream, async ({ request }) => {
+        request.endUnless(({ kind }) => kind === 'anonymous' || mayReceive())
         async function* pieces() {
           yield 'first '
           await ended(request.signal)
@@ -81,6 +82,20 @@ test('a stream ends when its caller loses access to the agent, not when another 
   assert.equal(over, false)
   isShared = false
   accessRevocation.recheck({ id: 'a1', name: 'scout' })
+  assert.equal((await reply).body, 'first ')
+})
+
+test('a stream ends when its caller still has access, but may no longer receive it', async () => {
+  let isAdmin = true
+  const { accessRevocation, server, begun } = open(
+    () => true,
+    () => isAdmin,
+  )
+  const reply = server.inject('/scout/stream')
+  await begun
+  accessRevocation.recheckCallers(() => true)
+  isAdmin = false
+  accessRevocation.recheckCallers(() => true)
   assert.equal((await reply).body, 'first ')
 })
 

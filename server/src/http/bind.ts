@@ -29,6 +29,8 @@ export type RequestState = {
   isOmittedFromAudit: boolean
   /** The epoch before the caller was admitted; see `AccessRevocation`. */
   revocationEpoch: number
+  /** Whether a caller that changed may still get the response. */
+  mayReceive(caller: Caller): boolean
   /** The reason why an admitted caller lost access; null otherwise. */
   revokedBy: Fault | null
   /** Gives up the memory that was reserved for the body, if any. */
@@ -160,7 +162,10 @@ function signalOf(
     const admission = {
       caller,
       agent,
-      ask: (name: string | undefined) => guard(access, request.headers.authorization, name, () => {}),
+      async ask(name: string | undefined) {
+        const now = await guard(access, request.headers.authorization, name, () => {})
+        if (!state.mayReceive(now.caller)) throw new Fault('agent_access_denied')
+      },
       end(why: unknown) {
         state.revokedBy = why instanceof Fault ? why : new Fault('agent_not_found')
         revoked.abort()
@@ -242,6 +247,10 @@ class BoundRequestInfo implements RequestInfo {
 
   readonly omitFromAudit = (): void => {
     this.#request.roost.isOmittedFromAudit = true
+  }
+
+  readonly endUnless = (mayReceive: (caller: Caller) => boolean): void => {
+    this.#request.roost.mayReceive = mayReceive
   }
 
   readonly actedBy = (actor: Actor): void => {

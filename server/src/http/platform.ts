@@ -172,8 +172,9 @@ function linkRoute(
       if (!isOfAgent || caller.key.agent_id === null || caller.run) {
         return { close: 4003, reason: 'only an agent key opens a link', caller }
       }
-      const agent = { agentId: caller.key.agent_id, agentName: caller.key.name, keyId: caller.key.id }
-      return { open: (socket) => hub.accept(socket, agent), caller }
+      const { id: keyId, name: agentName, agent_id: agentId } = caller.key
+      const agent = { agentId, agentName, keyId }
+      return { open: (socket) => hub.accept(socket, agent, caller.user.id), caller }
     },
   }
 }

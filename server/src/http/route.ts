@@ -37,6 +37,8 @@ export type RequestInfo = {
   note(details: Record<string, unknown>): void
   /** Writes no audit entry if the request succeeds: a later request reports the whole action. */
   omitFromAudit(): void
+  /** Ends the response when its caller changes and no longer passes. Call it before reading `signal`. */
+  endUnless(mayReceive: (caller: Caller) => boolean): void
   /** Sets the actor of the audit entry: a person who signed in now, or the owner of a Workspace session. */
   actedBy(actor: Actor): void
 }

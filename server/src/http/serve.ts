@@ -88,6 +88,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       actor: null,
       signal,
       revocationEpoch: 0,
+      mayReceive: () => true,
       revokedBy: null,
       releaseBody() {},
     }

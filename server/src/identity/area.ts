@@ -37,7 +37,7 @@ import {
   userRoutes,
 } from './users/index.ts'
 
-export type IdentityAreaDeps = Pick<KeysDeps, 'agentNames'> & {
+export type IdentityAreaDeps = Pick<KeysDeps, 'agentNames' | 'onConnectorKeyEnded'> & {
   db: Db
   clock: Clock
   log: Log
@@ -142,10 +142,11 @@ export async function openIdentityArea(deps: IdentityAreaDeps): Promise<Identity
   const runKeys = createRunKeys({
     ...deps.runs,
     users,
+    isKeyWorking: (keyId) => keys.isWorking(keyId),
     mac: (text) => vault.mac(text, 'run-key'),
     earlierMacs: (text) => vault.earlierTurnMacs(text, 'run-key'),
   })
-  const keys = createKeys({ db, clock, changes, users, limits, runKeys, agentNames: deps.agentNames })
+  const keys: Keys = createKeys({ ...deps, changes, users, runKeys })
   const hasGlobal = () => settings.providerKey('github') !== null
   const gitTokens = createGitTokens({ db, clock, vault, hasGlobal })
 

@@ -58,6 +58,28 @@ forEachDialect((_name, open) => {
     }
   })
 
+  test('switching it off, revoking and deleting a key end what the keys have started', async () => {
+    await using it = await start()
+    const ids = [(await it.mint()).json.key_id, (await it.mint()).json.key_id]
+    const holders = [...ids.map((id) => `key:${id}`), `user:${it.ann.id}`]
+    const ends: [string, string[]][] = []
+    it.world.area.hooks.onAccessEnded(async (_tx, { agent, isOf }) => {
+      ends.push([agent.name, holders.filter(isOf)])
+    })
+    const { keys } = it.world.identity
+    const owner = (await keys.verifyKey(it.ann.key)) ?? assert.fail('no caller')
+    await it.ask('PUT', { enabled: false })
+    await it.ask('PUT', { enabled: false })
+    await keys.revoke(owner, ids[0])
+    await keys.remove(owner, ids[0])
+    await keys.remove(owner, ids[1])
+    assert.deepEqual(ends, [
+      ['one', holders.slice(0, 2)],
+      ['one', holders.slice(0, 1)],
+      ['one', holders.slice(1, 2)],
+    ])
+  })
+
   test('missing fields stay unchanged; 422 for an empty change', async () => {
     await using it = await start()
     await it.ask('PUT', { enabled: true, exposed_playbooks: ['a', 'b', 'a'], expose_all_playbooks: false })

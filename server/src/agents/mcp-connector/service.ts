@@ -1,6 +1,6 @@
 import type { Connector, ConnectorSnippet } from '@roost/contracts/agents/connector'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import type { SignedIn } from '../../identity/access/index.ts'
+import { type AccessEnd, readPrincipal, type SignedIn } from '../../identity/access/index.ts'
 import type { Keys } from '../../identity/keys/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
@@ -15,6 +15,8 @@ export type McpConnectorDeps = {
   agentRecords: Pick<AgentRecords, 'changed'>
   events: Pick<Outbox, 'append'>
   keys: Pick<Keys, 'mintConnectorKey' | 'connectorKeys'>
+  /** Ends what these principals have started on the agent. */
+  accessEnded(tx: Tx, end: AccessEnd): Promise<void>
   /** The current address for MCP clients. */
   mcpUrl(): string
   /** Limits how many keys one person creates. */
@@ -34,8 +36,10 @@ export type MintedConnectorKey = {
 
 export type McpConnectors = {
   of(agent: Agent): Promise<Connector>
-  /** Throws `system_agent_protected`. */
+  /** Switching it off ends what its keys have started. Throws `system_agent_protected`. */
   change(agent: Agent, patch: ConnectorPatch): Promise<Connector>
+  /** Ends what the key has started, in the transaction that revokes or deletes it. */
+  keyEnded(tx: Tx, key: { id: string; agentId: string }): Promise<void>
   /** Switches the connector on. The key has the role of the agent's owner, even if an admin creates it. */
   mint(agent: Agent, caller: SignedIn): Promise<MintedConnectorKey>
   /** Whether keys of scope `connector` find the agent. */
@@ -59,9 +63,24 @@ export function createMcpConnectors(deps: McpConnectorDeps): McpConnectors {
       exposed_playbooks: JSON.stringify([...new Set(now.exposed_playbooks)]),
       updated_at: timestamp(clock.now()),
     })
+    if (read(before).enabled && !now.enabled) await endKeys(tx, agent, 'The connector was switched off.')
     const event = { type: 'agent.settings_changed', agent_names: [agent.name], agent_ids: [agent.id] }
     await events.append(tx, { ...event, fields: { setting: 'connector' } }, clock.now())
     agentRecords.changed(tx, agent.id)
+  }
+
+  /** Ends what the connector's keys have started; only that of `keyId` if it is given. */
+  async function endKeys(
+    tx: Tx,
+    agent: Pick<Agent, 'id' | 'name'>,
+    reason: string,
+    keyId?: string,
+  ): Promise<void> {
+    const isOf = (principal: string) => {
+      const holder = readPrincipal(principal)
+      return holder?.kind === 'key' && (keyId === undefined || holder.id === keyId)
+    }
+    await deps.accessEnded(tx, { agent, isOf, reason, now: clock.now() })
   }
 
   async function of(agent: Agent): Promise<Connector> {
@@ -84,6 +103,10 @@ export function createMcpConnectors(deps: McpConnectorDeps): McpConnectors {
       if (agent.is_system) throw new Fault('system_agent_protected')
       await db.atomically((tx) => put(tx, agent, patch))
       return of(agent)
+    },
+    async keyEnded(tx, { id, agentId }) {
+      const agent = await agentStore(tx).byId(agentId)
+      if (agent) await endKeys(tx, agent, 'The key of the connector was revoked.', id)
     },
     async mint(agent, caller) {
       if (agent.is_system) throw new Fault('system_agent_protected')

@@ -209,6 +209,7 @@ export async function openAgents(
       agentsGitUrl: () => 'http://127.0.0.1:8001/git',
     },
   })
+  identity.later.onConnectorKeyEnded = area.connectors.keyEnded
   await area.open()
   await area.lifecycle.compared()
 

@@ -1,5 +1,6 @@
 import type { Ephemeral } from '../../ports/ephemeral/port.ts'
 import type { Caller } from './caller.ts'
+import { accountPrincipal } from './principal.ts'
 
 /** A change of a user, key, agent or session. Caches drop the callers that it affects. */
 export type IdentityChange =
@@ -15,11 +16,28 @@ export type IdentityChange =
 export function isTouched(caller: Caller, change: IdentityChange | 'all'): boolean {
   if (change === 'all') return true
   if (caller.kind === 'anonymous') return false
-  if ('user_id' in change) return caller.user.id === change.user_id
+  if ('user_id' in change) return caller.user.id === change.user_id || isRunFor(caller, change.user_id)
   if ('session_id' in change) return caller.kind === 'session' && caller.session.jti === change.session_id
   if (caller.kind !== 'key') return false
   if ('execution_id' in change) return caller.run?.execution_id === change.execution_id
   return 'key_id' in change ? caller.key.id === change.key_id : caller.key.agent_id === change.agent_id
+}
+
+/** The key of a run that works for this person: its rights are theirs. */
+function isRunFor(caller: Caller, userId: string): boolean {
+  const path = caller.kind === 'key' ? caller.key.principal?.split('/') : undefined
+  return path?.includes(accountPrincipal(userId)) ?? false
+}
+
+/** The same for the key of an agent's link. */
+export function isLinkTouched(
+  link: { keyId: string; agentId: string; ownerId: string },
+  change: IdentityChange | 'all',
+): boolean {
+  if (change === 'all') return true
+  if ('user_id' in change) return link.ownerId === change.user_id
+  if ('key_id' in change) return link.keyId === change.key_id
+  return 'agent_id' in change && link.agentId === change.agent_id
 }
 
 export type IdentityChanges = {

@@ -3,7 +3,13 @@
  * endpoint and relation to the agent. The lookup of agents, sessions and keys is passed in.
  */
 export * from './caller.ts'
-export { type IdentityChange, type IdentityChanges, isTouched, openIdentityChanges } from './changes.ts'
+export {
+  type IdentityChange,
+  type IdentityChanges,
+  isLinkTouched,
+  isTouched,
+  openIdentityChanges,
+} from './changes.ts'
 export { createIdentify, type Identify, type IdentifyDeps, keyTextPrefix } from './identify.ts'
 export {
   type AccessEnd,

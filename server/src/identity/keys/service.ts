@@ -12,7 +12,7 @@ import { hashOfKey, isKeyText, newKeyText, visiblePrefix } from './key-text.ts'
 import { isActive, requestableScope } from './rules.ts'
 import { type KeyRow, keyStore } from './store.ts'
 import { createKeyUsage } from './usage.ts'
-import { createVerifyKey, keyCaller } from './verify.ts'
+import { createVerifyKey, createWorkingKeys, keyCaller } from './verify.ts'
 
 export type KeysDeps = {
   db: Db
@@ -23,6 +23,8 @@ export type KeysDeps = {
   runKeys: Pick<RunKeys, 'verify' | 'callerOf'>
   /** Returns the current names of agents by id, without deleted agents. */
   agentNames(ids: string[]): Promise<ReadonlyMap<string, string>>
+  /** Runs in the transaction that revokes or deletes a working connector key; ends what the key has started. */
+  onConnectorKeyEnded(tx: Tx, key: { id: string; agentId: string }): Promise<void>
 }
 
 export type Keys = {
@@ -37,6 +39,8 @@ export type Keys = {
   ensureDefault(caller: SignedIn): Promise<{ id: string; name: string; key: string | null }>
   /** Returns the caller of a presented key, or null. Cached; a change takes effect immediately. */
   verifyKey(presented: string): Promise<KeyCaller | null>
+  /** Whether a key works, by its id. Cached; a change takes effect immediately. */
+  isWorking(keyId: string): Promise<boolean>
   /** Returns the current caller of a key or of a run's `ref`, or null if it stopped. For work that outlives its request. */
   callerOf(keyId: string): Promise<KeyCaller | null>
   agentNameOf(caller: KeyCaller): Promise<string | null>
@@ -125,6 +129,12 @@ export function createKeys(deps: KeysDeps): Keys {
     return row
   }
 
+  /** Runs after the change, so that a request with the key is either ended here or refused. */
+  const endConnector = async (tx: Tx, { id, scope, agent_id, revoked_at }: KeyRow): Promise<void> => {
+    if (scope !== 'connector' || agent_id === null || revoked_at !== null) return
+    await deps.onConnectorKeyEnded(tx, { id, agentId: agent_id })
+  }
+
   return {
     async create(caller, request) {
       const scope = requestableScope(caller, request, clock.now())
@@ -158,13 +168,19 @@ export function createKeys(deps: KeysDeps): Keys {
 
     async revoke(caller, id) {
       const row = await visibleKey(caller, id)
-      await keyStore(db).revoke(row.id, timestamp(clock.now()))
+      await db.atomically(async (tx) => {
+        await keyStore(tx).revoke(row.id, timestamp(clock.now()))
+        await endConnector(tx, row)
+      })
       changes.announce({ key_id: row.id })
     },
 
     async remove(caller, id) {
       const row = await visibleKey(caller, id)
-      if (!(await keyStore(db).remove(row.id))) throw new Fault('key_not_found')
+      await db.atomically(async (tx) => {
+        if (!(await keyStore(tx).remove(row.id))) throw new Fault('key_not_found')
+        await endConnector(tx, row)
+      })
       changes.announce({ key_id: row.id })
     },
 
@@ -190,6 +206,8 @@ export function createKeys(deps: KeysDeps): Keys {
     },
 
     verifyKey: createVerifyKey({ ...deps, record: usage.record }),
+
+    isWorking: createWorkingKeys(deps),
 
     callerOf: async (id) =>
       (await deps.runKeys.callerOf(id)) ?? keyCaller(await keyStore(db).byId(id), users, clock.now()),

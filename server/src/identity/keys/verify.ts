@@ -1,7 +1,7 @@
 import { createCache } from '../../kit/cache.ts'
 import type { Clock } from '../../kit/clock.ts'
 import type { Db } from '../../ports/database/port.ts'
-import type { IdentityChanges, KeyCaller } from '../access/index.ts'
+import { type IdentityChanges, isTouched, type KeyCaller } from '../access/index.ts'
 import { isRunKeyText, type RunKeys } from '../run-keys/index.ts'
 import { callerUser, type Users } from '../users/index.ts'
 import { hashOfKey, isKeyText } from './key-text.ts'
@@ -58,4 +58,25 @@ export function createVerifyKey(deps: {
     record(cached.caller.key.id)
     return cached.caller
   }
+}
+
+/** Whether a key works, by its id: asked with every request of a run of the agent that the key belongs to. */
+export function createWorkingKeys(deps: {
+  db: Db
+  clock: Clock
+  changes: Pick<IdentityChanges, 'on'>
+  users: Pick<Users, 'find'>
+}): (keyId: string) => Promise<boolean> {
+  const { db, clock, changes, users } = deps
+  const cache = createCache<KeyCaller>({
+    clock,
+    maxAgeSeconds: 5,
+    maxEntries: 10_000,
+    load: async (id) => keyCaller(await keyStore(db).byId(id), users, clock.now()),
+  })
+  changes.on((change) => {
+    if (change === 'all') cache.clear()
+    else cache.forget((caller) => isTouched(caller, change))
+  })
+  return async (keyId) => (await cache.get(keyId)) !== null
 }

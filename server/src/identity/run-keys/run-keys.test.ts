@@ -32,6 +32,7 @@ function start() {
     'public:v1': { access: 'write', credentials: false },
     'agent:a2': { access: 'write', credentials: true },
   }
+  const workingKeys = new Set(['k1', 'k2'])
   let queries = 0
   const make = (secret: string) =>
     createRunKeys({
@@ -41,13 +42,14 @@ function start() {
         queries += 1
         return running.get(`${kind}:${id}`) ?? null
       },
+      isKeyWorking: async (id) => workingKeys.has(id),
       agent: async (id) => agents.get(id) ?? null,
       async principalFor(_, id) {
         const found = rights[id] ?? { ended: 'The agent is no longer shared.' }
         return 'ended' in found ? found : { id, ...found }
       },
     })
-  return { accounts, running, agents, rights, queries: () => queries, make, keys: make('key-1') }
+  return { accounts, running, workingKeys, agents, rights, queries: () => queries, make, keys: make('key-1') }
 }
 
 test('a key has a prefix and identifies the run, the agent and the principal of its caller', async () => {
@@ -83,6 +85,7 @@ test('a key stops with its run, its agent, the key of the agent, and the access 
     ({ agents }: ReturnType<typeof start>) => {
       for (const agent of agents.values()) agent.agent_key_id = 'k2'
     },
+    ({ workingKeys }: ReturnType<typeof start>) => workingKeys.delete('k1'),
     ({ rights }: ReturnType<typeof start>) => delete rights['user:owner'],
     ({ accounts }: ReturnType<typeof start>) => accounts.delete('owner'),
     ({ accounts }: ReturnType<typeof start>) =>

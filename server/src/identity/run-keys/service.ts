@@ -21,6 +21,8 @@ export type RunKeysDeps = {
   users: Pick<Users, 'find'>
   /** Returns the run if it is running, or the running turn of the conversation. One indexed query. */
   running(run: RunOf): Promise<{ id: string; principal: string | null } | null>
+  /** False for a revoked or deleted key, and while its owner is suspended. Served from memory. */
+  isKeyWorking(keyId: string): Promise<boolean>
   /** Served from memory. Null for an unknown or deleted agent. */
   agent(id: string): Promise<RunKeyAgent | null>
   /** The present access of a principal to this agent; `ended` if it has none. Served from memory. */
@@ -56,6 +58,7 @@ export function createRunKeys(deps: RunKeysDeps): RunKeys {
   async function resolve(ref: RunKeyRef): Promise<KeyCaller | null> {
     const agent = await deps.agent(ref.agentId)
     if (!agent || agent.agent_key_id === null) return null
+    if (!(await deps.isKeyWorking(agent.agent_key_id))) return null
     const run = await deps.running(ref)
     if (!run || run.principal === null) return null
     if (!text.isBinding(ref.binding, agent.agent_key_id, run.principal)) return null

@@ -13,7 +13,7 @@ import { createTestClock, type TestClock } from '../../test/clock.ts'
 import { createIdentify, openIdentityChanges } from '../access/index.ts'
 import { createDevices } from '../devices/index.ts'
 import { createEmailCodes, createEmailLogin } from '../email-login/index.ts'
-import { createKeys } from '../keys/index.ts'
+import { createKeys, type Keys, type KeysDeps } from '../keys/index.ts'
 import { createRunKeys, type RunKeysDeps } from '../run-keys/index.ts'
 import { createSecondFactor } from '../second-factor/index.ts'
 import { createSessions, openSigningKeys, type SessionsDeps } from '../sessions/index.ts'
@@ -117,14 +117,21 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
     },
     baseUrl: 'https://roost.example.com',
   })
-  const runKeys = createRunKeys({ ...world.runs, users, mac: (text) => vault.mac(text, 'run-key') })
-  const keys = createKeys({
+  const runKeys = createRunKeys({
+    ...world.runs,
+    users,
+    isKeyWorking: (keyId) => keys.isWorking(keyId),
+    mac: (text) => vault.mac(text, 'run-key'),
+  })
+  const later: Pick<KeysDeps, 'onConnectorKeyEnded'> = { onConnectorKeyEnded: async () => {} }
+  const keys: Keys = createKeys({
     db,
     clock,
     changes,
     users,
     limits,
     runKeys,
+    onConnectorKeyEnded: (tx, key) => later.onConnectorKeyEnded(tx, key),
     agentNames: async (ids) => new Map([...agents].filter(([id]) => ids.includes(id))),
   })
   const identify = createIdentify({
@@ -134,6 +141,8 @@ export async function openIdentity(db: Db, world: World = createWorld()) {
   })
   return {
     ...world,
+    /** Replaced by the areas that use this one. */
+    later,
     db,
     changes,
     signingKeys,

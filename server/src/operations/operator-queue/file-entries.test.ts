@@ -44,6 +44,18 @@ forEachDialect((_name, open) => {
     assert.equal((await world.get(`/api/operator-queue/${item.id}`)).status, 'acknowledged')
   })
 
+  test('the file adds no more items than an agent may ask in a minute, and the rest later', async () => {
+    await using world = await openQueueWorld(open)
+    const entries = Array.from({ length: 40 }, (_, index) => ({ ...entry, id: `r${index}` }))
+    for (const total of [30, 30]) {
+      await assert.rejects(sendFile(world, ...entries), /Too many new asks/)
+      assert.equal((await items(world, '?limit=100')).length, total)
+    }
+    await world.clock.advance(60)
+    await sendFile(world, ...entries)
+    assert.equal((await items(world, '?limit=100')).length, 40)
+  })
+
   test('entries of the file change and read nothing that the agent asked through the API', async () => {
     await using world = await openQueueWorld(open)
     const { id } = (await world.ask({ request_id: 'r1', title: 'Secret?' })).json

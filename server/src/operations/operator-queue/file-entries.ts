@@ -5,7 +5,10 @@ import { askFields, mostPendingAsks, RequestId } from '@roost/contracts/operatio
 import { z } from 'zod'
 import type { Alerts } from '../../foundation/alerts/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
+import { type RateLimits, rateRules } from '../../foundation/rate-limits/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
+import { isFault } from '../../kit/fault.ts'
+import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { type Asks, askRow } from './asks.ts'
 import { itemAgent, newItemEvent } from './events.ts'
@@ -38,6 +41,7 @@ export type FileEntriesDeps = {
   clock: Pick<Clock, 'now'>
   events: Pick<Outbox, 'append'>
   alerts: Pick<Alerts, 'raise' | 'clear'>
+  limits: Pick<RateLimits, 'use'>
   asks: Pick<Asks, 'acknowledge'>
   resolve: Pick<Resolve, 'cancelIn'>
   /** Called in the transaction that stores a new item. */
@@ -49,7 +53,7 @@ export type FileEntriesDeps = {
  * resolved ones. Idempotent: the same file twice changes nothing.
  */
 export function createFileEntries(deps: FileEntriesDeps) {
-  const { db, clock, events, alerts, asks, resolve, itemAdded } = deps
+  const { db, clock, events, alerts, limits, asks, resolve, itemAdded } = deps
 
   async function add(tx: Tx, agentId: string, entry: Entry, now: Date): Promise<void> {
     const store = operatorQueueStore(tx)
@@ -97,12 +101,41 @@ export function createFileEntries(deps: FileEntriesDeps) {
     if (isOwn) await alerts.clear(tx, agentId, 'workspace_unreadable')
   }
 
+  /** The new entries that the rate of the agent's asks allows now. */
+  async function allowedOf(agentId: string, entries: ReadonlyMap<string, Entry>) {
+    const known = await operatorQueueStore(db).byRequests(agentId, [...entries.keys()])
+    const ids = new Set(known.map((row) => row.request_id))
+    const added = [...entries.values()].filter(({ id, status }) => status === 'pending' && !ids.has(id))
+    const allowed = new Set<string>()
+    for (const { id } of added.slice(0, mostPendingAsks)) {
+      try {
+        await limits.use(rateRules.ask, agentId)
+      } catch (error) {
+        if (!isFault(error, 'rate_limited')) throw error
+        return { allowed, isLimited: true }
+      }
+      allowed.add(id)
+    }
+    return { allowed, isLimited: false }
+  }
+
   return async function takeFile(
     agentId: string,
     { requests, fault }: Omit<AgentCalls['queue']['request'], 't'>,
   ): Promise<AgentCalls['queue']['answer']> {
     const { entries, faults } = readEntries(requests ?? [])
     const reasons = fault === null ? faults : [fault, ...faults]
+    const { allowed, isLimited } = await allowedOf(agentId, entries)
+    const answer = await reconcile(agentId, { entries, reasons, allowed })
+    // The agent sends the file again after a failure.
+    if (isLimited) throw new LinkFault({ code: 'io_error', message: 'Too many new asks; try again soon.' })
+    return answer
+  }
+
+  async function reconcile(
+    agentId: string,
+    { entries, reasons, allowed }: { entries: Map<string, Entry>; reasons: string[]; allowed: Set<string> },
+  ): Promise<AgentCalls['queue']['answer']> {
     const now = clock.now()
     return db.atomically(async (tx) => {
       // Stores nothing for an agent that is being deleted.
@@ -116,7 +149,7 @@ export function createFileEntries(deps: FileEntriesDeps) {
         const row = known.get(entry.id)
         // Sharers can write the file. It must not change or reveal what the agent asked through the API.
         if (row && row.source !== 'file') continue
-        if (!row && entry.status === 'pending') await add(tx, agentId, entry, now)
+        if (!row && allowed.has(entry.id)) await add(tx, agentId, entry, now)
         const update = row && updateOf(await applyEntry(tx, row, entry), entry)
         if (update) updates.push(update)
       }

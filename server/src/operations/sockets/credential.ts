@@ -1,3 +1,4 @@
+import type { KeyScope } from '@roost/contracts/kit/access'
 import type { KeyCaller, SessionCaller, SignedIn } from '../../identity/access/index.ts'
 
 /** The credential of a socket: a session, a key, or the run of a key. When it ends, so does the socket. */
@@ -7,6 +8,15 @@ export function credentialOf(caller: SignedIn): Credential {
   return caller.kind === 'session'
     ? { session: caller.session.jti }
     : { key: caller.run?.ref ?? caller.key.id }
+}
+
+/** An allow list, so that new scopes are refused. */
+const watchingScopes: readonly KeyScope[] = ['user', 'agent', 'system']
+
+/** Runs for people other than the owner would see what these people may not. */
+export function mayWatch(caller: SignedIn): boolean {
+  if (caller.kind === 'session') return true
+  return watchingScopes.includes(caller.key.scope) && (!caller.run || caller.run.reach === 'owner')
 }
 
 /** Key of a credential, which its sockets share. */

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import type { KeyScope } from '@roost/contracts/kit/access'
 import { socketCloseCodes } from '@roost/contracts/operations/sockets'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { SocketRoute } from '../../http/sockets.ts'
 import type { KeyCaller, SignedIn } from '../../identity/access/index.ts'
-import type { CallerOf } from './credential.ts'
+import { type CallerOf, mayWatch } from './credential.ts'
 import type { Sockets } from './service.ts'
 import type { Tickets } from './tickets.ts'
 
@@ -16,15 +15,8 @@ export type SocketRouteDeps = {
   agentRecords: Pick<AgentRecords, 'byId'>
 }
 
-/** An allow list, so that new scopes are refused. */
-const allowedScopes: readonly KeyScope[] = ['user', 'agent', 'system']
 /** Clients send only short messages. */
 const maxPayload = 4 * 1024
-
-/** Runs for people other than the owner would see what these people may not. */
-function maySubscribe({ key, run }: KeyCaller): boolean {
-  return allowedScopes.includes(key.scope) && (run === undefined || run.reach === 'owner')
-}
 
 const unauthorized = { close: socketCloseCodes.unauthorized, reason: 'the credential is not valid' }
 
@@ -64,7 +56,7 @@ export function liveSocketRoutes(deps: SocketRouteDeps): SocketRoute[] {
         const query = queryOf(request)
         const caller = await verifyKey(query.get('token') ?? '')
         if (!caller) return unauthorized
-        if (!maySubscribe(caller) || (await isEphemeral(caller))) {
+        if (!mayWatch(caller) || (await isEphemeral(caller))) {
           return { close: socketCloseCodes.forbidden, reason: 'this key opens no sockets', caller }
         }
         return accept(caller, query)

@@ -1,6 +1,6 @@
 import { type IdentityChanges, isTouched, type SignedIn } from '../../identity/access/index.ts'
 import type { Log } from '../../ports/log.ts'
-import { type CallerOf, credentialOf, nameOf } from './credential.ts'
+import { type CallerOf, credentialOf, mayWatch, nameOf } from './credential.ts'
 import type { Viewer } from './visibility.ts'
 
 /** A viewer with one credential and any number of sockets. */
@@ -62,7 +62,7 @@ export function createViewers<Socket>(deps: ViewersDeps<Socket>): Viewers<Socket
       watcher.freshness = 'known'
       try {
         const caller = await callerOf(credentialOf(watcher.viewer.caller))
-        if (!caller) return end(watcher, 'ended')
+        if (!caller || !mayWatch(caller)) return end(watcher, 'ended')
         watcher.viewer = { caller, permitted: await permittedOf(caller) }
       } catch (error) {
         log.warn({ err: error }, 'the viewer of a socket could not be resolved')

@@ -1,3 +1,4 @@
+import { hasMoreValues } from '@roost/contracts/kit/json-values'
 import type { AgentCalls, FrameId, LinkError } from '@roost/contracts/link/messages'
 import {
   agentCallSchemas,
@@ -42,8 +43,12 @@ export type ConnectionDeps = {
   onClosed(): void
 }
 
-/** Concurrent requests per agent; above this limit the socket is paused. */
+/** Unanswered requests of one agent; from this number on the socket is paused. */
 const maxInFlight = 256
+/** Size of these requests; above it the socket is paused. */
+const maxBytesInFlight = 16 * 1024 * 1024
+/** Values in one message. Messages of the agent program cannot have as many, because of their limits of bytes. */
+const maxValues = 1_000_000
 /** Above this send buffer, the socket is paused and new calls are refused. */
 const maxBuffered = 16 * 1024 * 1024
 
@@ -59,6 +64,7 @@ export function createConnection(deps: ConnectionDeps): Connection {
   const results = new Set<Promise<void>>()
   let nextId = 1
   let inFlight = 0
+  let bytesInFlight = 0
   let unansweredPings = 0
   let helloHandled: Promise<void> | null = null
   let isGreeted = false
@@ -86,9 +92,11 @@ export function createConnection(deps: ConnectionDeps): Connection {
 
   function receive(data: RawData) {
     unansweredPings = 0
+    const bytes = bytesOf(data)
+    if (hasMoreValues(bytes, maxValues)) return refuse(null, `The message has more than ${maxValues} values.`)
     let frame: unknown
     try {
-      frame = JSON.parse(textOf(data))
+      frame = JSON.parse(bytes.toString('utf8'))
     } catch {
       return refuse(null, 'The message is not JSON.')
     }
@@ -97,10 +105,11 @@ export function createConnection(deps: ConnectionDeps): Connection {
     const id = 'id' in frame ? FrameIdSchema.safeParse(frame.id) : null
     if (id && !id.success) return refuse(null, 'The id is neither a string nor an integer.')
     const t = 't' in frame && typeof frame.t === 'string' ? frame.t : ''
-    if (!id) return t === 'partial' ? receivePartial(frame) : refuse(null, 'A request needs an id.')
+    if (!id)
+      return t === 'partial' ? receivePartial(frame, bytes.length) : refuse(null, 'A request needs an id.')
     if (!isAgentCall(t))
       return refuse(id.data, `The message type "${t.slice(0, 40)}" does not exist.`, 'unknown_message')
-    receiveRequest(id.data, t, frame)
+    receiveRequest(id.data, t, frame, bytes.length)
   }
 
   /** Processes an answer to an own request; drops it when nobody waits for it. */
@@ -122,19 +131,17 @@ export function createConnection(deps: ConnectionDeps): Connection {
     request.fail(new LinkFault(unreadableAnswer))
   }
 
-  function receivePartial(frame: object) {
+  function receivePartial(frame: object, bytes: number) {
     const partial = PartialSignal.safeParse(frame)
     if (!partial.success || !isGreeted) return
-    inFlight += 1
-    throttle()
+    begin(bytes)
     // Queued behind the run's lines that are being stored, so that readers see both in order.
-    void inOrder(partial.data.execution_id, () => handlers.partial(agent, partial.data)).then(() => {
-      inFlight -= 1
-      throttle()
-    })
+    void inOrder(partial.data.execution_id, () => handlers.partial(agent, partial.data)).then(() =>
+      finish(bytes),
+    )
   }
 
-  function receiveRequest<T extends keyof AgentCalls>(id: FrameId, t: T, frame: object) {
+  function receiveRequest<T extends keyof AgentCalls>(id: FrameId, t: T, frame: object, bytes: number) {
     const message = agentCallSchemas[t].safeParse(frame)
     if (!message.success) {
       const issue = message.error.issues[0]
@@ -145,18 +152,18 @@ export function createConnection(deps: ConnectionDeps): Connection {
     }
     if (t !== 'hello' && t !== 'beat' && !helloHandled)
       return refuse(id, 'The first message must be a hello.')
-    inFlight += 1
-    throttle()
+    if (t === 'hello' && helloHandled) return refuse(id, 'A link has one hello.')
+    begin(bytes)
     const act = async () => {
       try {
         const answer = await handle(t, message.data)
-        send({ re: id, ...answer })
+        // Waits, so that an agent that does not read its answers gets no more of them.
+        await send({ re: id, ...answer })
         if (t === 'hello') greet()
       } catch (error) {
-        answerFault(id, t, error)
+        await answerFault(id, t, error)
       } finally {
-        inFlight -= 1
-        throttle()
+        finish(bytes)
       }
     }
     if (t === 'hello') {
@@ -176,9 +183,21 @@ export function createConnection(deps: ConnectionDeps): Connection {
       started.resolve()
       await handled
     }
-    if (run === null || t === 'attachment') return void ready()
     if (t === 'result') results.add(started.promise)
-    void inOrder(run, ready)
+    // One at a time of each type that belongs to no order of a run, because their answers are large or slow.
+    void inOrder(run === null || t === 'attachment' ? t : run, ready)
+  }
+
+  function begin(bytes: number): void {
+    inFlight += 1
+    bytesInFlight += bytes
+    throttle()
+  }
+
+  function finish(bytes: number): void {
+    inFlight -= 1
+    bytesInFlight -= bytes
+    throttle()
   }
 
   function handle<T extends keyof AgentCalls>(
@@ -200,41 +219,51 @@ export function createConnection(deps: ConnectionDeps): Connection {
     deps.onGreeted()
   }
 
-  /** Processes messages of one run in order; runs do not wait for each other. */
-  function inOrder(run: string, work: () => Promise<void>): Promise<void> {
-    const before = tails.get(run) ?? Promise.resolve()
+  /** Processes messages of one queue in order; queues do not wait for each other. Each run has its own. */
+  function inOrder(queue: string, work: () => Promise<void>): Promise<void> {
+    const before = tails.get(queue) ?? Promise.resolve()
     const tail = before.then(work).catch((error: unknown) => {
-      log.error({ agent: agent.agentName, execution_id: run, err: error }, 'message of a run failed')
+      log.error({ agent: agent.agentName, queue, err: error }, 'message of an agent failed')
     })
-    tails.set(run, tail)
+    tails.set(queue, tail)
     void tail.then(() => {
-      if (tails.get(run) === tail) tails.delete(run)
+      if (tails.get(queue) === tail) tails.delete(queue)
     })
     return tail
   }
 
-  function answerFault(id: FrameId, t: string, error: unknown) {
+  function answerFault(id: FrameId, t: string, error: unknown): Promise<void> {
     if (error instanceof LinkFault)
       return send({ re: id, error: { code: error.code, message: error.message } })
     log.error({ agent: agent.agentName, t, err: error }, 'message of an agent failed')
-    send({ re: id, error: { code: 'io_error', message: 'The platform failed to process the request.' } })
+    return send({
+      re: id,
+      error: { code: 'io_error', message: 'The platform failed to process the request.' },
+    })
   }
 
   function refuse(id: FrameId | null, message: string, code: LinkError['code'] = 'invalid_message') {
     log.debug({ agent: agent.agentName, reason: message }, 'message of an agent refused')
-    send({ re: id, error: { code, message } })
+    void send({ re: id, error: { code, message } })
   }
 
-  function send(frame: object): void {
-    if (socket.readyState !== socket.OPEN) return
-    socket.send(JSON.stringify(frame), () => throttle())
-    throttle()
+  /** Resolves when the frame was handed to the network, or cannot be sent. */
+  function send(frame: object): Promise<void> {
+    if (socket.readyState !== socket.OPEN) return Promise.resolve()
+    return new Promise((resolve) => {
+      socket.send(JSON.stringify(frame), () => {
+        throttle()
+        resolve()
+      })
+      throttle()
+    })
   }
 
   /** Pauses the socket while too many requests are running or too much is buffered. */
   function throttle(): void {
     if (isClosed) return
-    const busy = inFlight >= maxInFlight || socket.bufferedAmount > maxBuffered
+    const busy =
+      inFlight >= maxInFlight || bytesInFlight > maxBytesInFlight || socket.bufferedAmount > maxBuffered
     if (busy && !socket.isPaused) socket.pause()
     else if (!busy && socket.isPaused) socket.resume()
   }
@@ -262,10 +291,10 @@ export function createConnection(deps: ConnectionDeps): Connection {
         void clock.wait(timeoutMs, ended.signal).then(() => {
           if (!ended.signal.aborted) fail(new LinkTimeout())
         })
-        send({ id, ...request, t })
+        void send({ id, ...request, t })
       })
     },
-    signal: (message) => send(message),
+    signal: (message) => void send(message),
     ping() {
       if (unansweredPings >= 2) return socket.terminate()
       unansweredPings += 1
@@ -288,7 +317,7 @@ function isAgentCall(t: string): t is keyof AgentCalls {
   return Object.hasOwn(agentCallSchemas, t)
 }
 
-function textOf(data: RawData): string {
-  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
-  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
+function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data)
+  return Buffer.isBuffer(data) ? data : Buffer.from(data)
 }

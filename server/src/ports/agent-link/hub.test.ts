@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import { maxMessageBytes } from '@roost/contracts/link/messages'
+import type { TranscriptLine } from '@roost/contracts/link/transcript'
 import { WebSocketServer } from 'ws'
 import { systemClock } from '../../kit/clock.ts'
 import { createTestClock } from '../../test/clock.ts'
@@ -48,9 +49,16 @@ async function startHub(
     clock = systemClock,
     ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog }),
     own = [':8001'],
+    isKeyWorking = async (_keyId: string) => true,
   } = {},
-): Promise<{ hub: AgentLinkHub; dial(agentId?: string): Promise<LinkAgent> }> {
-  const hub = createAgentLinkHub({ ephemeral, ownAddresses: () => own, clock, log: silentLog })
+): Promise<{ hub: AgentLinkHub; sockets: WebSocketServer; dial(agentId?: string): Promise<LinkAgent> }> {
+  const hub = createAgentLinkHub({
+    ephemeral,
+    ownAddresses: () => own,
+    isKeyWorking,
+    clock,
+    log: silentLog,
+  })
   hub.serve(quietHandlers(overrides))
   await hub.open()
   const sockets = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes })
@@ -58,7 +66,7 @@ async function startHub(
   server.on('upgrade', (request, stream, head) => {
     const agentId = (request.url ?? '').slice(1)
     sockets.handleUpgrade(request, stream, head, (socket) =>
-      hub.accept(socket, { agentId, agentName: agentId, keyId: `key-${agentId}` }),
+      hub.accept(socket, { agentId, agentName: agentId, keyId: `key-${agentId}` }, `owner-${agentId}`),
     )
   })
   server.listen(0, '127.0.0.1')
@@ -69,7 +77,7 @@ async function startHub(
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  return { hub, dial: (agentId = 'a1') => dialLink(`ws://127.0.0.1:${port}/${agentId}`) }
+  return { hub, sockets, dial: (agentId = 'a1') => dialLink(`ws://127.0.0.1:${port}/${agentId}`) }
 }
 
 test('a greeted agent is connected and receives wake signals', async () => {
@@ -86,6 +94,82 @@ test('a greeted agent is connected and receives wake signals', async () => {
   assert.equal(hub.isConnected('a1'), true)
   hub.wake('a1')
   assert.deepEqual(await agent.next('wake'), { t: 'wake' })
+})
+
+test('a link ends when its key stops, or cannot be checked, also during the handshake', async () => {
+  const answers: Record<string, boolean> = { 'key-a1': true, 'key-a2': true, 'key-a3': true }
+  const { hub, dial } = await startHub({}, { isKeyWorking: async (id) => answers[id] ?? Promise.reject(id) })
+  const links = await Promise.all(['a1', 'a2', 'a3'].map((id) => dial(id)))
+  for (const link of links) await link.hello()
+  delete answers['key-a1']
+  answers['key-a2'] = false
+  answers['key-a3'] = false
+  hub.recheck(({ ownerId }) => ownerId !== 'owner-a3')
+  for (const link of links.slice(0, 2)) assert.equal((await link.closed).code, 4001)
+  assert.equal(hub.isConnected('a3'), true)
+  assert.equal((await (await dial('a2')).closed).code, 4001)
+})
+
+test('a link has one hello, and a message with too many values is refused before it is parsed', async () => {
+  const { dial } = await startHub()
+  await using agent = await dial()
+  await agent.hello()
+  await assert.rejects(agent.hello(), /one hello/)
+  agent.send(`[${'1,'.repeat(1_000_000)}1]`)
+  assert.match((await agent.nextRefusal()).message, /more than 1000000 values/)
+  await agent.call('beat', {})
+})
+
+test('an agent reads one piece of an attachment at a time', async () => {
+  const gate = Promise.withResolvers<void>()
+  let reads = 0
+  const { dial } = await startHub({
+    async attachment() {
+      reads += 1
+      await gate.promise
+      return { stale: true }
+    },
+  })
+  await using agent = await dial()
+  await agent.hello()
+  const piece = { claim_token: 1, index: 0, offset: 0, length: 1 }
+  const pieces = ['e1', 'e2', 'e3'].map((id) => agent.call('attachment', { execution_id: id, ...piece }))
+  await agent.call('beat', {})
+  assert.equal(reads, 1)
+  gate.resolve()
+  await Promise.all(pieces)
+  assert.equal(reads, 3)
+})
+
+test('the socket is paused while too many bytes wait', async () => {
+  const gate = Promise.withResolvers<void>()
+  const stored = new EventEmitter()
+  const { sockets, dial } = await startHub({
+    async lines(_, { from, lines }) {
+      stored.emit('message')
+      await gate.promise
+      return { acked: from + lines.length - 1 }
+    },
+  })
+  await using agent = await dial()
+  await agent.hello()
+  const [socket] = sockets.clients
+  const send = (execution_id: string) => {
+    const lines = [{ type: 'text', text: 'x'.repeat(4 * 1024 * 1024) } as unknown as TranscriptLine]
+    const received = once(stored, 'message')
+    return { received, answered: agent.call('lines', { execution_id, claim_token: 1, from: 1, lines }) }
+  }
+  const sent: Promise<unknown>[] = []
+  for (const id of ['e1', 'e2', 'e3', 'e4']) {
+    assert.equal(socket?.isPaused, false)
+    const { received, answered } = send(id)
+    sent.push(answered)
+    await received
+  }
+  assert.equal(socket?.isPaused, true)
+  gate.resolve()
+  await Promise.all(sent)
+  assert.equal(socket?.isPaused, false)
 })
 
 test('calls are answered by the agent in any order', async () => {

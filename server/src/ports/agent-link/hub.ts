@@ -16,6 +16,9 @@ import {
 } from './port.ts'
 import { createReplicas, presenceSeconds } from './replicas.ts'
 
+/** The key of a link. */
+export type LinkedKey = { keyId: string; agentId: string; ownerId: string }
+
 /**
  * The links of this process, and calls through other processes. Each agent has one link: the newest wins, in
  * whichever process it was opened.
@@ -27,8 +30,10 @@ export type AgentLinkHub = AgentLink & {
   open(): Promise<void>
   /** Where agents reach the platform, as in the contracts: own addresses first, then those of other processes. */
   addresses(): string[]
-  /** Takes over an upgraded socket of an agent whose key was checked. */
-  accept(socket: WebSocket, agent: LinkedAgent): void
+  /** Takes over an upgraded socket of an agent whose key was checked; `ownerId` is the account of that key. */
+  accept(socket: WebSocket, agent: LinkedAgent, ownerId: string): void
+  /** Closes the touched links of this process (4001) whose key no longer works or cannot be checked. */
+  recheck(isTouched: (link: LinkedKey) => boolean): void
   /** Closes every link of this process (1001); agents reconnect elsewhere. */
   close(): Promise<void>
 }
@@ -41,12 +46,14 @@ export function createAgentLinkHub(deps: {
   ephemeral: Pick<Ephemeral, 'publish' | 'subscribe' | 'get' | 'put'>
   /** Where agents reach this process. */
   ownAddresses(): readonly string[]
+  /** Whether the key of an open link still works. */
+  isKeyWorking(keyId: string): Promise<boolean>
   clock: Clock
   log: Log
 }): AgentLinkHub {
   const { ephemeral, clock, log } = deps
   const addresses = createKnownAddresses({ ephemeral, own: deps.ownAddresses, clock, log })
-  const links = new Map<string, { connection: Connection; openedAt: number }>()
+  const links = new Map<string, { connection: Connection; openedAt: number; ownerId: string }>()
   const closing = new AbortController()
   let handlers: LinkHandlers | null = null
 
@@ -86,6 +93,11 @@ export function createAgentLinkHub(deps: {
   function replace(agentId: string, older: Connection): void {
     links.delete(agentId)
     older.close(closeCodes.replaced, 'replaced by a newer link')
+  }
+
+  async function checkKey(connection: Connection): Promise<void> {
+    const works = await deps.isKeyWorking(connection.agent.keyId).catch(() => false)
+    if (!works) connection.close(closeCodes.badKey, 'the key of the agent does not work')
   }
 
   /** Handlers of one link, which also name the platform's addresses: at the hello, and after they changed. */
@@ -129,7 +141,7 @@ export function createAgentLinkHub(deps: {
       })
     },
     addresses: addresses.list,
-    accept(socket, agent) {
+    accept(socket, agent, ownerId) {
       if (!handlers || closing.signal.aborted) return socket.close(1001, 'not serving')
       const older = links.get(agent.agentId)
       if (older) replace(agent.agentId, older.connection)
@@ -153,8 +165,10 @@ export function createAgentLinkHub(deps: {
           handlers?.disconnected?.(agent)
         },
       })
-      links.set(agent.agentId, { connection, openedAt })
+      links.set(agent.agentId, { connection, openedAt, ownerId })
       replicas.announceOpened(agent.agentId, openedAt)
+      // It may have been revoked during the handshake.
+      void checkKey(connection)
     },
     async call<T extends PlatformCallName>(
       agentId: string,
@@ -184,6 +198,10 @@ export function createAgentLinkHub(deps: {
     disconnect(agentId, code = 1008, reason = 'the agent may no longer be linked') {
       if (links.has(agentId)) disconnectLocal(agentId, code, reason)
       else replicas.disconnect(agentId, code, reason)
+    },
+    recheck(isTouched) {
+      for (const link of links.values())
+        if (isTouched({ ...link.connection.agent, ownerId: link.ownerId })) void checkKey(link.connection)
     },
     async close() {
       closing.abort()

@@ -11,14 +11,7 @@ import { createBatches } from '../../kit/batches.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { LinkFault } from '../../ports/agent-link/port.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
-import {
-  type ExecutionRow,
-  executionStore,
-  type Hold,
-  isFinal,
-  queueStore,
-  type Settle,
-} from '../executions/index.ts'
+import { type ExecutionRow, executionStore, type Hold, queueStore, type Settle } from '../executions/index.ts'
 import type { Live } from '../transcripts/index.ts'
 import { lastReceived, leaseFrom } from './lines.ts'
 
@@ -75,10 +68,11 @@ export function createHold({ db, clock, live, runContexts, settle }: HoldDeps) {
     const running = new Map((await queue.runningOf(agentId)).map((row) => [row.id, row]))
     const acked: Record<string, number> = {}
     const drop: string[] = []
+    const isLate = await lateResults(tx, agentId, held)
     for (const run of held) {
       const row = running.get(run.execution_id)
       if (!row || row.claim_token !== run.claim_token) {
-        if (await isLateResult(tx, agentId, run)) acked[run.execution_id] = run.last_line
+        if (isLate(run)) acked[run.execution_id] = run.last_line
         else drop.push(run.execution_id)
         continue
       }
@@ -93,11 +87,16 @@ export function createHold({ db, clock, live, runContexts, settle }: HoldDeps) {
     return { acked, drop }
   }
 
-  /** True for a finished result of a run that has ended: it is accepted for the note and does not count. */
-  async function isLateResult(tx: Tx, agentId: string, run: HeldRun): Promise<boolean> {
-    if (run.state !== 'finished') return false
-    const row = await executionStore(tx).byId(run.execution_id)
-    return row?.agent_id === agentId && isFinal(row.status) && row.claim_token === run.claim_token
+  /** Which of these are finished results of runs that have ended: accepted for the note, without effect. */
+  async function lateResults(
+    tx: Tx,
+    agentId: string,
+    held: readonly HeldRun[],
+  ): Promise<(run: HeldRun) => boolean> {
+    const finished = held.filter(({ state }) => state === 'finished').map((run) => run.execution_id)
+    const tokens = await executionStore(tx).endedClaims(agentId, finished)
+    return ({ state, execution_id, claim_token }) =>
+      state === 'finished' && tokens.get(execution_id) === claim_token
   }
 
   async function takeBack(tx: Tx, row: ExecutionRow): Promise<void> {

@@ -25,7 +25,13 @@ const line = (text: string): TranscriptLine => ({
 
 /** One process of the platform, from database to listener. `die` ends it like a kill, without cleanup. */
 async function startProcess(db: Db, ephemeral = memoryEphemeral({ clock: systemClock, log: silentLog })) {
-  const hub = createAgentLinkHub({ ephemeral, ownAddresses: () => [], clock: systemClock, log: silentLog })
+  const hub = createAgentLinkHub({
+    ephemeral,
+    ownAddresses: () => [],
+    isKeyWorking: async () => true,
+    clock: systemClock,
+    log: silentLog,
+  })
   const platform = await startRunPlatform({ db, link: hub, clock: systemClock, ephemeral })
   hub.serve({
     ...platform.dispatch.handlers,
@@ -42,7 +48,7 @@ async function startProcess(db: Db, ephemeral = memoryEphemeral({ clock: systemC
   server.on('upgrade', (request, stream, head) => {
     const agentId = (request.url ?? '').slice(1)
     sockets.handleUpgrade(request, stream, head, (socket) =>
-      hub.accept(socket, { agentId, agentName: agentId, keyId: 'k' }),
+      hub.accept(socket, { agentId, agentName: agentId, keyId: 'k' }, 'owner'),
     )
   })
   server.listen(0, '127.0.0.1')

@@ -138,9 +138,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       hello: async ({ agentId }, message) => {
         const answer = await hello(agentId, message)
         await isolation.hello(agentId, message)
-        for (const run of message.held) {
-          if (!answer.drop.includes(run.execution_id)) lastClaims.note(agentId, run)
-        }
+        const dropped = new Set(answer.drop)
+        for (const run of message.held) if (!dropped.has(run.execution_id)) lastClaims.note(agentId, run)
         return answer
       },
       claim: async ({ agentId }, { free }) => {

@@ -34,10 +34,13 @@ export function executionRoutes(executions: Executions, log: Pick<Log, 'error'>)
 
   async function streamOf(reader: RunReader, { params, query, request }: FollowedRun) {
     const row = await executions.find(reader, params.id)
+    const isShown = mayRead(reader.caller, row)
+    // For example, an admin who is demoted may no longer read the private conversations of others.
+    request.endUnless((caller) => !isShown || (caller.kind !== 'anonymous' && mayRead(caller, row)))
     const events = executionEvents(executions.watch, row.id, {
       after: resumeAfter(request.header('last-event-id'), query.after),
       partials: query.partials,
-      isShown: mayRead(reader.caller, row),
+      isShown,
       signal: request.signal,
       log,
     })

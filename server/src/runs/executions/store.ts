@@ -3,6 +3,7 @@ import { type InsertResult, type SelectQueryBuilder, sql } from 'kysely'
 import type { RunOf } from '../../identity/run-keys/index.ts'
 import type { Executor, RowStatement } from '../../ports/database/port.ts'
 import { concurrentColumns, insertValues } from './columns.ts'
+import { isFinal } from './rules.ts'
 import type { ExecutionsTable, ExecutionTables } from './tables.ts'
 
 export type ExecutionRow = ExecutionsTable
@@ -166,6 +167,18 @@ export function executionStore(executor: Executor) {
         .where('status', '=', 'running')
         .orderBy('started_at', 'desc')
         .execute()
+    },
+
+    /** The last claim of those of these runs of the agent that have ended, by their ids. */
+    async endedClaims(agentId: string, ids: readonly string[]): Promise<Map<string, number | null>> {
+      if (ids.length === 0) return new Map()
+      const rows = await db
+        .selectFrom('executions')
+        .select(['id', 'status', 'claim_token'])
+        .where('id', 'in', [...new Set(ids)])
+        .where('agent_id', '=', agentId)
+        .execute()
+      return new Map(rows.filter((row) => isFinal(row.status)).map((row) => [row.id, row.claim_token]))
     },
 
     /** The running turn of each session, else its first queued one. Tasks with a session id do not count. */
