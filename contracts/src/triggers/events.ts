@@ -106,7 +106,14 @@ export const EventSubscription = z
   .object({
     id: Id,
     subscriber_agent: z.string(),
-    source_agent: z.string().nullable().describe('Null: any agent that the subscriber may call.'),
+    source_agent: z
+      .string()
+      .nullable()
+      .describe('Null: any agent that the subscriber may call, unless `source_hidden`.'),
+    source_hidden: z
+      .literal(true)
+      .optional()
+      .describe('The source is an agent that the caller must not know.'),
     event_type: z.string(),
     target_message: z.string(),
     enabled: z.boolean(),

@@ -59,16 +59,29 @@ export function createDeliver(deps: DeliverDeps & { matching: Matching }) {
     const event = await eventStore(db).find(id)
     if (!event) return
     if (event.subscriptions_triggered === null) await matchTask(event)
+    const failures: unknown[] = []
     for (const delivery of await eventStore(db).deliveriesOf([id])) {
-      if (delivery.state === 'pending') await wake(event, delivery)
+      if (delivery.state !== 'pending') continue
+      // A failure must not keep the event from the other subscribers.
+      await wake(event, delivery).catch((error: unknown) => failures.push(error))
     }
+    if (failures.length > 0) throw failures[0]
+  }
+
+  /** Null if it was deleted or disabled after the match, or may no longer listen to the source. */
+  async function present(event: EventRow, subscriptionId: string): Promise<SubscriptionRow | null> {
+    const subscription = await subscriptionStore(db).find(subscriptionId)
+    if (subscription?.enabled !== 1) return null
+    const { source_agent_id: source } = event
+    const isPermitted =
+      source === null || (await matching.mayListen(subscription.subscriber_agent_id, source))
+    return isPermitted ? subscription : null
   }
 
   async function wake(event: EventRow, delivery: DeliveryRow): Promise<void> {
-    const subscription = await subscriptionStore(db).find(delivery.subscription_id)
+    const subscription = await present(event, delivery.subscription_id)
     try {
       const agent = await dispatch.checkAgent(delivery.agent_id)
-      // The subscription was deleted after the match.
       if (!subscription) return await drop(delivery, 'agent_not_permitted')
       const message = await messageOf(event, subscription)
       await dispatch.transaction((tx) => accept(tx, { event, delivery, agent, message }))

@@ -38,9 +38,12 @@ export function createSave({ db, clock, agentRecords, agentAccess, matching }: S
     return source
   }
 
-  /** Serializes the saves of a subscriber, so that equal ones are stored once. */
+  /** Serializes the saves of a subscriber, so that none undoes another and equal ones are stored once. */
+  async function lockSubscriber(tx: Tx, id: string): Promise<void> {
+    if (!(await agentStore(tx).lock(id))) throw new Fault('agent_not_found')
+  }
+
   async function refuseTwin(tx: Tx, row: SubscriptionRow): Promise<void> {
-    if (!(await agentStore(tx).lock(row.subscriber_agent_id))) throw new Fault('agent_not_found')
     if (await subscriptionStore(tx).hasTwin(row, row.id)) {
       throw new Fault('already_exists', 'The agent has a subscription to this source and type already.')
     }
@@ -74,6 +77,7 @@ export function createSave({ db, clock, agentRecords, agentAccess, matching }: S
         updated_at: at,
       }
       await db.atomically(async (tx) => {
+        await lockSubscriber(tx, subscriber.id)
         await refuseTwin(tx, row)
         await subscriptionStore(tx).insert(row)
       })
@@ -134,30 +138,27 @@ export function createSave({ db, clock, agentRecords, agentAccess, matching }: S
 
     async update(
       caller: SignedIn,
-      before: SubscriptionRow,
+      { id, subscriber_agent_id, source_agent_id, event_type: typeBefore }: SubscriptionRow,
       request: UpdateEventSubscription,
     ): Promise<SubscriptionRow | null> {
-      const { subscriber_agent_id, source_agent_id } = before
       const ofItself = source_agent_id === subscriber_agent_id
-      const event_type = subscribedType(request.event_type ?? before.event_type, { ofItself })
+      subscribedType(request.event_type ?? typeBefore, { ofItself })
       // Disabling needs no permission for the source.
       if (source_agent_id !== null && request.enabled !== false) {
         await refuseForeign(caller, subscriber_agent_id, await agentRecords.byId(source_agent_id))
       }
-      const after: SubscriptionRow = {
-        ...before,
-        event_type,
-        target_message: request.target_message ?? before.target_message,
-        enabled: (request.enabled ?? before.enabled === 1) ? 1 : 0,
-        updated_at: timestamp(clock.now()),
-      }
       return db.atomically(async (tx) => {
-        await refuseTwin(tx, after)
-        return subscriptionStore(tx).update(before.id, {
+        await lockSubscriber(tx, subscriber_agent_id)
+        // Read again, because another change may have disabled it.
+        const before = await subscriptionStore(tx).find(id)
+        if (!before) return null
+        const event_type = subscribedType(request.event_type ?? before.event_type, { ofItself })
+        await refuseTwin(tx, { ...before, event_type })
+        return subscriptionStore(tx).update(id, {
           event_type,
-          target_message: after.target_message,
-          enabled: after.enabled,
-          updated_at: after.updated_at,
+          target_message: request.target_message ?? before.target_message,
+          enabled: (request.enabled ?? before.enabled === 1) ? 1 : 0,
+          updated_at: timestamp(clock.now()),
         })
       })
     },

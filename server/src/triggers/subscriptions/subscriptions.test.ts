@@ -29,13 +29,16 @@ forEachDialect((_, openDb) => {
       { a2: { name: 'helper' }, a3: { name: 'writer' }, x1: { name: 'foreign', owner_id: 'u-stranger' } },
     )
     platform.edges.set('a2', new Set(['a1']))
+    const failing = new Set<string>()
     const subscriptions = createSubscriptions({
       ...platform,
       log: silentLog,
-      secrets: async (id) => [`secret-of-${id}`],
+      secrets: async (id) => (failing.has(id) ? Promise.reject(new Error('lost')) : [`secret-of-${id}`]),
     })
     return {
       ...platform,
+      /** Agents whose secrets cannot be read, so that their deliveries stay pending. */
+      failing,
       db,
       clock,
       subscriptions,
@@ -160,6 +163,39 @@ forEachDialect((_, openDb) => {
     assert.equal((await on.subscriptions.emit(owner, emitted('other'))).subscriptions_triggered, 0)
   })
 
+  test('none of twenty concurrent changes enables a disabled subscription again', async () => {
+    const on = await start()
+    const { id } = await subscribe(on, ends.a2, {})
+    const changes = Array.from({ length: 20 }, (_, index) =>
+      on.subscriptions.update(owner, id, index === 7 ? { enabled: false } : { target_message: `m${index}` }),
+    )
+    await Promise.all(changes)
+    assert.equal((await on.subscriptions.get(owner, id)).enabled, false)
+  })
+
+  test('a pending delivery keeps no other one, and ends with its subscription or permission', async () => {
+    const on = await start()
+    for (const end of ['a2', 'a3'] as const) on.edges.set(end, new Set(['a1']))
+    const { id } = await subscribe(on, ends.a2, { source_agent: 'scout' })
+    await subscribe(on, ends.a3, { source_agent: 'scout' })
+    const ended = async (end: () => unknown) => {
+      on.failing.add('a2')
+      const event = await on.subscriptions.emit(agentKey('a1'), emitted('news'))
+      assert.equal(event.executions[0]?.execution_id, undefined)
+      assert.ok(event.executions[1]?.execution_id)
+      await end()
+      on.failing.clear()
+      await on.subscriptions.loops[0]?.run(never)
+      const [after] = await on.subscriptions.events(owner, { limit: 1 })
+      return after?.executions[0]?.dropped
+    }
+    const { update } = on.subscriptions
+    assert.equal(await ended(() => update(owner, id, { enabled: false })), 'agent_not_permitted')
+    await update(owner, id, { enabled: true })
+    assert.equal(await ended(() => on.edges.delete('a2')), 'agent_not_permitted')
+    assert.equal((await runsOf(on, 'a2')).length, 0)
+  })
+
   test('callers with access read a subscription, owner and agent change it, 404 for others', async () => {
     const on = await start()
     const { id } = await subscribe(on, ends.a2, { source_agent: 'scout' })
@@ -176,6 +212,10 @@ forEachDialect((_, openDb) => {
     const key = agentKey('a1')
     const limited: SignedIn = { ...key, run: { ref: 'r', execution_id: 'e', reach: 'shared' } }
     assert.deepEqual([await listed(key, 'source'), await listed(limited, 'source')], [1, 0])
+    // A run that may call the subscriber, but not its source, does not learn the source.
+    const caller: SignedIn = { ...agentKey('a3'), run: { ref: 'r', execution_id: 'e', reach: 'shared' } }
+    const { source_agent, source_hidden } = await on.subscriptions.get(caller, id)
+    assert.deepEqual([source_agent, source_hidden], [null, true])
     await on.subscriptions.remove(agentKey('a2'), id)
     await assert.rejects(on.subscriptions.get(owner, id), refused('not_found'))
   })

@@ -55,10 +55,12 @@ export function createViews({ agentRecords, agentAccess }: ViewDeps) {
     const subscriber = await agentRecords.byId(row.subscriber_agent_id)
     if (!subscriber || !(await mayKnow(caller, subscriber))) return null
     const source = row.source_agent_id === null ? null : await agentRecords.byId(row.source_agent_id)
+    const isHidden = source !== null && !(await mayKnow(caller, source))
     return {
       id: row.id,
       subscriber_agent: subscriber.name,
-      source_agent: source?.name ?? null,
+      source_agent: isHidden ? null : (source?.name ?? null),
+      ...(isHidden ? { source_hidden: true } : {}),
       event_type: row.event_type,
       target_message: row.target_message,
       enabled: row.enabled === 1,

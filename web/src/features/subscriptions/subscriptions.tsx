@@ -120,7 +120,8 @@ function columnsOf({ mayChange, toggle, remove, edit }: Actions): DataColumn<Eve
       header: 'Source',
       width: 130,
       priority: 2,
-      cell: (row) => row.source_agent ?? <span className="text-muted">any</span>,
+      cell: (row) =>
+        row.source_agent ?? <span className="text-muted">{row.source_hidden ? 'hidden' : 'any'}</span>,
     },
     { id: 'subscriber', header: 'Target', width: 130, priority: 2, cell: (row) => row.subscriber_agent },
     {
