@@ -181,6 +181,7 @@ export function createConversationsArea(deps: ConversationsAreaDeps): Conversati
     ...deps,
     ...records,
     ...deps.slack,
+    accessEnded: agents.hooks.accessEnded,
     agentRecords: agents.agentRecords,
     dispatch: runs.dispatch,
   })

@@ -94,7 +94,13 @@ export function createFarEnd(
       const end = from + bytes.length
       while (typed < end) {
         const data_base64 = bytes.subarray(typed - from).toString('base64')
-        typed = Math.max(typed, (await call('exec.data', { offset: typed, data_base64 })).taken)
+        const { taken } = await call('exec.data', { offset: typed, data_base64 })
+        // Its program does not read now.
+        if (taken <= typed) {
+          await clock.wait(retryMs, signal)
+          signal.throwIfAborted()
+        }
+        typed = Math.min(end, Math.max(typed, taken))
       }
     },
     resize: async (size) => void (await call('exec.resize', size)),

@@ -192,6 +192,21 @@ describe('flow control', () => {
     assert.ok(shell.state.sizes.every(({ cols }) => cols > 0))
   })
 
+  test('input that a program does not take is offered again after a pause', async () => {
+    await using world = await openTerminalWorld()
+    const { shell } = world
+    shell.state.takes = 0
+    const client = await world.dial(world.owner.caller)
+    client.type('x')
+    await shell.until(() => shell.state.writes === 1)
+    await world.clock.waitingFor(0.25)
+    assert.equal(shell.state.writes, 1)
+    shell.state.takes = 1
+    await world.clock.advance(1)
+    await shell.until(() => shell.typed() === 'x')
+    assert.equal(shell.state.writes, 2)
+  })
+
   test('output of an endless program is limited to the configured rate', async () => {
     await using world = await openTerminalWorld()
     world.shell.state.isEndless = true

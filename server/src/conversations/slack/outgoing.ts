@@ -76,12 +76,12 @@ export function createOutgoing({ db, clock, log, platform, connection }: Outgoin
     const token = unsent.length > 0 ? await connection.botToken() : null
     if (!token) return
     const threads = Map.groupBy(unsent, ({ channel_id, thread_ts }) => `${channel_id} ${thread_ts}`)
-    const waiting = [...threads.values()]
-    while (waiting.length > 0 && !signal.aborted) {
-      await Promise.all(
-        waiting.splice(0, maxConcurrentThreads).map((posts) => sendInOrder(token, posts, signal)),
-      )
+    const waiting = threads.values()
+    // All take the next thread from the same iterator, so that a slow one delays no other.
+    const sendNext = async () => {
+      for (const posts of waiting) await sendInOrder(token, posts, signal)
     }
+    await Promise.all(Array.from({ length: maxConcurrentThreads }, sendNext))
   }
 
   /** Sends the posts of a thread in order: each waits for the earlier ones. */

@@ -15,9 +15,9 @@ export function slackRoutes({ connection, channels, receive }: Slack): Route[] {
       if (agent.is_system) throw new Fault('system_agent_protected')
       const is_dm_default = body.is_dm_default ?? false
       request.note({ channel_id: body.channel_id, is_dm_default })
-      return channels.bind(agent.id, { channel_id: body.channel_id, is_dm_default })
+      return channels.bind(agent, { channel_id: body.channel_id, is_dm_default })
     }),
-    agentRoute(endpoints.deleteSlackChannel, ({ agent }) => channels.unbind(agent.id)),
+    agentRoute(endpoints.deleteSlackChannel, ({ agent }) => channels.unbind(agent)),
 
     route(endpoints.receiveSlackEvent, ({ body, request }) =>
       receive({

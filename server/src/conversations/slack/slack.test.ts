@@ -216,6 +216,49 @@ forEachDialect((_name, open) => {
     assert.equal(world.slack.calls.length, before)
   })
 
+  test('a thread with more posts than one pass reads delays no other thread', async () => {
+    await using world = await openSlackWorld(open)
+    const now = world.clock.now().toISOString()
+    const later = new Date(world.clock.now().getTime() + 60_000).toISOString()
+    await world.addPosts(
+      Array.from({ length: 600 }, (_, part) => ({
+        ...{ id: `p${part}`, agent_id: world.agentId, channel_id: 'C0001', thread_ts: '0.1' },
+        ...{ execution_id: 'e', part, text: `part ${part}`, state: 'waiting' as const },
+        ...{ attempts: 0, created_at: now, due_at: part === 0 ? later : now },
+      })),
+    )
+    await world.clock.advance(1)
+    await world.say({ ts: '1.1' })
+    await world.end(await world.claim())
+    await world.idle()
+    assert.deepEqual(
+      world.slack.posted.map(({ text }) => text),
+      ['hello'],
+    )
+  })
+
+  test('another channel, and unbinding, end the runs that came from the old one', async () => {
+    await using world = await openSlackWorld(open)
+    const states = async () => {
+      const rows = await Promise.all((await world.executions()).map(({ id }) => world.run(id)))
+      return rows.map((row) => [row?.status, row?.error_code])
+    }
+    await world.say({ ts: '1.1' })
+    await world.bind({ channel_id: 'C0001' })
+    assert.deepEqual(await states(), [['queued', null]])
+    await world.bind({ channel_id: 'C0002' })
+    assert.deepEqual(await states(), [['cancelled', 'access_ended']])
+    await world.say({ ts: '2.1', channel: 'C0002' })
+    assert.equal(
+      (await world.request(world.owner.key, 'DELETE', '/api/agents/scout/slack/channel')).status,
+      200,
+    )
+    assert.deepEqual((await states()).sort(), [
+      ['cancelled', 'access_ended'],
+      ['cancelled', 'access_ended'],
+    ])
+  })
+
   test('a rename keeps channel and threads; a deletion removes them', async () => {
     await using world = await openSlackWorld(open)
     await world.say({ ts: '1.1' })

@@ -133,17 +133,37 @@ export function slackStore(executor: Executor) {
         .onConflict((c) => c.columns(['execution_id', 'part']).doNothing())
         .execute()
     },
-    /** Posts without a confirmed delivery, oldest first. */
+    /**
+     * Posts without a confirmed delivery, those of a thread in their order. The next post of each thread precedes the
+     * second one of any, so that a thread with many posts does not delay the others.
+     */
     async unsent(limit: number): Promise<PostRow[]> {
-      return db
+      const places = db
         .selectFrom('slack_posts')
         .selectAll()
         .where('state', 'in', ['waiting', 'sending'])
-        .orderBy('created_at')
-        .orderBy('part')
+        .select((e) =>
+          e.fn
+            .agg<number>('row_number')
+            .over((over) =>
+              over
+                .partitionBy(['channel_id', 'thread_ts'])
+                .orderBy('created_at')
+                .orderBy('part')
+                .orderBy('id'),
+            )
+            .as('place'),
+        )
+      const rows = await db
+        .selectFrom(places.as('posts'))
+        .selectAll()
+        // Posts that wait for another attempt are due later.
+        .orderBy('place')
+        .orderBy('due_at')
         .orderBy('id')
         .limit(limit)
         .execute()
+      return rows.map(({ place: _, ...row }) => row)
     },
     /** Updates a post if it is unchanged since it was read; false when another process changed it. */
     async move(

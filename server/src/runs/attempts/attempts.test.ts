@@ -265,6 +265,20 @@ forEachDialect((_, open) => {
     assert.equal(readFileSync(join(t.home, 'result'), 'utf8'), 'one')
   })
 
+  test('nothing is kept for an admin who was demoted meanwhile', async () => {
+    await using t = await openWorld()
+    const admin = await t.world.person('admin')
+    const id = await t.begin({}, admin.key)
+    await t.finish(id, 1, { result: 'one' })
+    const { status } = await t.until(id, (set) => set.status === 'done')
+    await t.world.identity.changeUser(admin.id, { role: 'user' })
+    const set = (await t.store.find(id)) ?? assert.fail()
+    await t.store.changeSet(set, { pick: 'best_check', updated_at: set.updated_at })
+    const left = await t.until(id, ({ message }) => message !== null)
+    assert.deepEqual([left.status, left.kept], [status, null])
+    assert.match(left.message ?? '', /no longer has access/)
+  })
+
   test('a choice that cannot be kept changes nothing, and the platform does not choose instead', async () => {
     await using t = await openWorld()
     t.state.checks = async () => ({

@@ -213,9 +213,12 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     }
   }
 
-  async function callerOf({ created_by }: SetRow): Promise<SessionCaller | null> {
+  /** The account that started the set, while it may still do so: as the owner of the source or an admin. */
+  async function callerOf({ created_by, agent_id }: SetRow): Promise<SessionCaller | null> {
     const account = created_by === null ? null : await deps.users.find(created_by)
     if (!account || account.suspended_at) return null
+    const source = await deps.agentRecords.byId(agent_id)
+    if (account.role !== 'admin' && account.id !== source?.owner_id) return null
     const session = { jti: 'attempts', mode: 'admin' as const, expires_at: now() }
     return { kind: 'session', user: callerUser(account), session }
   }
@@ -264,12 +267,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
 
   async function makeFork(set: SetRow, { runtime, model }: AttemptRow, name: string): Promise<Agent> {
     const [caller, source] = await Promise.all([callerOf(set), deps.agentRecords.byId(set.agent_id)])
-    if (!caller)
-      throw new Fault(
-        'access_recheck_failed',
-        'The account that started the attempts was deleted or is suspended.',
-      )
     if (!source) throw new Fault('agent_not_found')
+    if (!caller) throw new Fault('access_recheck_failed', noCaller)
     await deps.forks.fork(caller, source, {
       name,
       from: { type: 'record', id: set.base_record_id ?? '' },
@@ -394,8 +393,7 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     const number = bestOf(await candidatesOf(set), set.check_command !== null)
     const by = await callerOf(set)
     if (number === null) return changeSet(set, { message: 'No attempt passed, so none was kept.' })
-    if (!by)
-      return changeSet(set, { message: 'The account that started the attempts was deleted or is suspended.' })
+    if (!by) return changeSet(set, { message: noCaller })
     try {
       await keep(set, { number, by, overwrite: false, whenBusy: 'wait' })
       return true
@@ -471,6 +469,8 @@ export function createDrive(deps: DriveDeps, keep: Keep) {
     },
   }
 }
+
+const noCaller = 'The account that started the attempts no longer has access to the agent.'
 
 /** Why a set is not closed after an attempt to keep one. */
 function messageOf(restore: { state: string; conflict_count: number } | null): string | null {

@@ -122,6 +122,7 @@ export function pretendShell() {
     opened: 0,
     closed: 0,
     reads: 0,
+    writes: 0,
     sizes: [] as { cols: number; rows: number }[],
     /** Bytes accepted per message. */
     takes: Number.POSITIVE_INFINITY,
@@ -144,6 +145,7 @@ export function pretendShell() {
       assert.ok(offset <= typed.length, 'no input is missing')
       const rest = Buffer.from(data_base64, 'base64').subarray(typed.length - offset)
       typed = Buffer.concat([typed, rest.subarray(0, state.takes)])
+      state.writes += 1
       notify()
       return { taken: typed.length }
     },

@@ -12,10 +12,12 @@ import { createRateLimits } from '../../../foundation/rate-limits/index.ts'
 import { createFakeAgentLink } from '../../../ports/agent-link/fake.ts'
 import { createSlack } from '../../../ports/chat-platform/slack.ts'
 import { silentLog } from '../../../ports/log.ts'
+import { executionStore } from '../../../runs/executions/index.ts'
 import type { OpenTestDb } from '../../../test/dialects.ts'
 import { agentFact, resultOf, startRunPlatform } from '../../../test/run-platform.ts'
 import { createChat } from '../../chat/index.ts'
 import { createSlackConversations, type Slack, slackRoutes } from '../index.ts'
+import { slackStore } from '../store.ts'
 import type { SlackTables } from '../tables.ts'
 
 export type SlackWorld = Awaited<ReturnType<typeof openSlackWorld>>
@@ -54,6 +56,7 @@ export async function openSlackWorld(
       built.slack = createSlackConversations({
         ...{ db, clock, vault, hooks, dispatch, agentRecords },
         log: silentLog,
+        accessEnded: (tx, end) => dispatch.accessEnded(tx, end),
         limits: createRateLimits({ ephemeral, clock }),
         platform: createSlack({ apiUrl: server.url, fetch }),
         settings: { noteSlackWorkspace: async (name) => void notedWorkspaces.push(name) },
@@ -129,6 +132,8 @@ export async function openSlackWorld(
     end,
     posts: () => tables.selectFrom('slack_posts').selectAll().orderBy('created_at').orderBy('part').execute(),
     executions: () => tables.selectFrom('executions').select(['id', 'triggered_by']).execute(),
+    run: (id: string) => executionStore(db).byId(id),
+    addPosts: slackStore(db).addPosts,
     rowsOf: (table: keyof SlackTables) => tables.selectFrom(table).selectAll().execute(),
     idle: feature.idle,
     /** Runs the loop once. */

@@ -145,8 +145,8 @@ export async function openAttempts(db: Db & AsyncDisposable, options: Parameters
     async start(body: object = {}, key = owner.key) {
       return world.request(key, 'POST', '/api/agents/ada/attempts', { messages: ['Do it'], ...body })
     },
-    async begin(body: object = {}): Promise<string> {
-      const reply = await world.request(owner.key, 'POST', '/api/agents/ada/attempts', {
+    async begin(body: object = {}, key = owner.key): Promise<string> {
+      const reply = await world.request(key, 'POST', '/api/agents/ada/attempts', {
         messages: ['Do it'],
         ...body,
       })
