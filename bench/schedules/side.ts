@@ -128,6 +128,7 @@ function scheduleRow(number: number, of: { agentId: string; cron: string }): Sch
     created_by: 'bench',
     created_by_id: null,
     principal: `agent:${of.agentId}`,
+    validation_principal: null,
     disabled_reason: null,
     created_at: at,
     updated_at: at,

@@ -68,6 +68,7 @@ import { attempts } from './0102-attempts.ts'
 import { formerWorkspaces } from './0103-former-workspaces.ts'
 import { openRunRecords } from './0104-open-run-records.ts'
 import { transcriptLimits } from './0105-transcript-limits.ts'
+import { validationPrincipals } from './0106-validation-principals.ts'
 import checksums from './checksums.json' with { type: 'json' }
 
 const checksumOf = new Map<string, string>(Object.entries(checksums))
@@ -142,6 +143,7 @@ const inThisVersion: Migration[] = [
   formerWorkspaces,
   openRunRecords,
   transcriptLimits,
+  validationPrincipals,
 ]
 
 /**

@@ -108,6 +108,7 @@ export function createTriggersArea(deps: TriggersAreaDeps): TriggersArea {
     hooks: records.hooks,
     registryHooks: agents.hooks,
     runContextOf: agents.runContexts.find,
+    principalFor: agents.runContexts.principal,
     dispatch: runs.dispatch,
     settle: records.executions.settle,
     times: createScheduleTimes(),

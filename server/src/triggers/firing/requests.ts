@@ -68,7 +68,10 @@ export function createFireRequests({ clock, times, reachesAgent }: FireRequestsD
  * What the system prompt of a run calls the schedule: its name, or its id if the run works for somebody other than the
  * creator. The creator can change the name, and must not instruct a run that has another person's rights.
  */
-export function promptName({ id, agent_id, name, principal, created_by_id }: Schedule): string {
+export function promptName(
+  { id, agent_id, name, created_by_id, ...schedule }: Schedule,
+  principal = schedule.principal,
+): string {
   const creator = created_by_id === null ? agentPrincipal(agent_id, null) : accountPrincipal(created_by_id)
   return principal === creator ? name : id
 }

@@ -18,7 +18,7 @@ import { completedEvent } from './events.ts'
 import { createFire, type DueRequest, type FireOptions, type FireRequest, type Records } from './fire.ts'
 import { createAskPreCheck } from './pre-check.ts'
 import { createRetries } from './retries.ts'
-import { createValidation, type Validation } from './validation.ts'
+import { createValidation, type Validation, type ValidationDeps } from './validation.ts'
 
 export type FiringDeps = Settle &
   Omit<FireDeps, 'dispatch'> & {
@@ -30,6 +30,7 @@ export type FiringDeps = Settle &
     schedules: Pick<Schedules, 'byId' | 'onDeleted'>
     alerts: Pick<Alerts, 'raise'>
     undoFailed: RestoreService['undoFailed']
+    principalFor: ValidationDeps['principalFor']
     deliver: Deliver
   }
 

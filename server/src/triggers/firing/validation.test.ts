@@ -56,6 +56,32 @@ forEachDialect((_dialect, open) => {
     })
   }
 
+  for (const [what, { prompt, author, sharers, worksFor }] of Object.entries({
+    'for its run without a prompt': { prompt: null, author: null, sharers: [], worksFor: 'user:u1' },
+    'for its run with a prompt of the same person': {
+      ...{ prompt: 'all sent?', author: null, sharers: ['user:u1'], worksFor: 'user:u1' },
+    },
+    'for the run of a sharer with a prompt of the owner': {
+      ...{ prompt: 'all sent?', author: 'user:u2', sharers: ['user:u1'], worksFor: 'user:u1' },
+    },
+    'for the sharer who wrote the prompt, not for the owner': {
+      ...{ prompt: 'all sent?', author: 'user:u2', sharers: ['user:u2'], worksFor: 'user:u2' },
+    },
+  })) {
+    test(`a validation works ${what}`, async () => {
+      const platform = await startFiringPlatform(await open())
+      for (const id of sharers) platform.fakes.sharers.add(id)
+      const schedule = await platform.addSchedule({
+        ...{ validation_enabled: 1, validation_prompt: prompt, validation_principal: author },
+      })
+      await platform.firing.fire(schedule, { cause: 'manual' })
+      await platform.work({ response: 'sent' })
+      await platform.firing.settled()
+      const { run, validation } = await first(platform)
+      assert.deepEqual([run?.principal, validation?.principal], ['user:u1', worksFor])
+    })
+  }
+
   test('a failed validation is not retried, and marks its run', async () => {
     const platform = await start()
     await platform.work({ response: 'sent' })

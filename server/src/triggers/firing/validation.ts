@@ -6,7 +6,7 @@ import { Fault, isFault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Dispatch, RunContext } from '../../runs/dispatch/index.ts'
+import type { Dispatch, RunContext, RunContexts } from '../../runs/dispatch/index.ts'
 import { type ExecutionRow, executionStore } from '../../runs/executions/index.ts'
 import { scheduleRunStore } from '../fires/index.ts'
 import type { Schedule, Schedules } from '../schedules/index.ts'
@@ -20,6 +20,8 @@ export type ValidationDeps = {
   dispatch: Pick<Dispatch, 'enqueue'>
   schedules: Pick<Schedules, 'byId'>
   runContextOf(agentId: string): Promise<RunContext | null>
+  /** The present access of a principal to the agent; `ended` if it has none. */
+  principalFor: RunContexts['principal']
   alerts: Pick<Alerts, 'raise'>
   /** Undoes a failed run, if the agent's settings or `isRequested` say so. */
   undoFailed: RestoreService['undoFailed']
@@ -45,7 +47,7 @@ const noCaller = { userId: null, userEmail: null, agent: null, key: null }
 
 /** After a successful scheduled run, asks the same agent in a clean context whether the run did its task. */
 export function createValidation(deps: ValidationDeps): Validation {
-  const { db, clock, log, dispatch, schedules, runContextOf, alerts } = deps
+  const { db, clock, log, dispatch, schedules, runContextOf, principalFor, alerts } = deps
   const followUps = createFollowUps({
     look: async (id) => void (await begin(id)),
     failed(id, error) {
@@ -71,6 +73,7 @@ export function createValidation(deps: ValidationDeps): Validation {
       )
     }
     const validationId = newId()
+    const principal = await principalOf(run, schedule)
     const message = validationMessage(
       schedule.validation_prompt,
       { message: run.message, response: run.response ?? '' },
@@ -85,15 +88,27 @@ export function createValidation(deps: ValidationDeps): Validation {
         kind: 'task',
         triggeredBy: 'validation',
         message,
-        source: { principal: schedule.principal, ...noCaller },
+        source: { principal, ...noCaller },
         model: schedule.model,
         timeoutSeconds: schedule.validation_timeout_seconds,
         links: { scheduleId: schedule.id, validatesExecutionId: run.id },
-        schedule: { name: promptName(schedule), nextRunAt: null },
+        schedule: { name: promptName(schedule, principal), nextRunAt: null },
       })
       return true
     })
     return isOwn ? validationId : begin(executionId)
+  }
+
+  /**
+   * A validation contains the words of the prompt's author and what the run answered. It works for the author, or for
+   * the principal of the run if the author has the rights of the owner: neither's words get more rights.
+   */
+  async function principalOf(run: ExecutionRow, schedule: Schedule): Promise<string> {
+    const ofRun = run.principal ?? schedule.principal
+    if (schedule.validation_prompt === null) return ofRun
+    const author = schedule.validation_principal ?? schedule.principal
+    const rights = await principalFor(run.agent_id, author)
+    return 'access' in rights && rights.access === 'owner' ? ofRun : author
   }
 
   async function withdraw(tx: Tx, executionId: string): Promise<void> {

@@ -5,6 +5,7 @@ import { forEachDialect } from '../../test/dialects.ts'
 import { insertRuns } from '../../test/run-rows.ts'
 import { openHelper } from '../test/schedules-world.ts'
 import { scheduleRetention } from './index.ts'
+import { scheduleStore } from './store.ts'
 
 const url = '/api/agents/helper/schedules'
 const day = 24 * 3600
@@ -189,6 +190,33 @@ forEachDialect((_dialect, open) => {
         ['two', '*/5 * * * *', false, 'ann@example.com'],
         ['one', '0 9 * * MON-FRI', true, 'ann@example.com'],
       ],
+    )
+  })
+
+  test("a fork runs copies of another person's schedules for that person", async () => {
+    await using it = await openHelper(await open())
+    await it.create({ name: 'theirs' }, it.shared.key)
+    await it.create({ name: 'own' })
+    assert.equal((await it.request(it.owner.key, 'POST', '/api/agents', { name: 'copy' })).status, 200)
+    const [source, fork] = [await it.row('helper'), await it.row('copy')]
+    const by = (await it.identity.keys.verifyKey(it.owner.key)) ?? assert.fail('no caller')
+    await it.db.atomically((tx) =>
+      it.area.hooks.forked(tx, {
+        ...{ source, fork, by, withSchedules: true, withCredentials: true, now: it.clock.now() },
+      }),
+    )
+    const copies = await scheduleStore(it.db).ofAgent(fork.id)
+    assert.deepEqual(
+      Object.fromEntries(
+        copies.map((each) => [
+          each.name,
+          [each.principal, each.created_by_id, each.disabled_reason !== null],
+        ]),
+      ),
+      {
+        theirs: [`user:${it.shared.id}`, null, true],
+        own: [`user:${it.owner.id}`, it.owner.id, false],
+      },
     )
   })
 

@@ -13,7 +13,18 @@ import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
 import type { Db, Tx } from '../../ports/database/port.ts'
 import { modelOf } from '../../runs/dispatch/index.ts'
-import { type By, checkCap, checkMayChange, checkRoom, checkTimes, personOf, recipientOf } from './rules.ts'
+import {
+  type By,
+  changesMessage,
+  checkCap,
+  checkMayChange,
+  checkOwnMessage,
+  checkRoom,
+  checkTimes,
+  isOwner,
+  personOf,
+  recipientOf,
+} from './rules.ts'
 import { type Schedule, type SchedulePatch, scheduleStore } from './store.ts'
 
 /** The agent of a schedule with its current name. */
@@ -82,7 +93,8 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
           deliver_to_workspace_email: recipient,
           created_by: person?.username ?? agent.name,
           created_by_id: person?.id ?? null,
-          principal: principalOn(agent.id, principalOf(by.caller)),
+          principal: principalAt(agent, by),
+          validation_principal: null,
           ...newTimes(now),
         })
         await appendEvent(tx, agent, scheduleCreated.name, created)
@@ -106,12 +118,12 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
         checkCap(isEnabling ? stored.timeout_seconds : fields.timeout_seconds, await capOf(tx, agent))
         if (fields.message !== undefined && fields.message.length > stored.message.length)
           checkRoom(fields.message, await scheduleStore(tx).messagesLength(agent.id, id))
-        const patch = patchOf(stored, fields, recipient, timestamp(clock.now()))
-        // A run works for the author of its prompts. Nobody's words run with another person's access.
-        const principal = changesPrompt(stored, fields)
-          ? principalOn(agent.id, principalOf(by.caller))
-          : stored.principal
-        return update(tx, agent, stored, { ...patch, principal })
+        // A creator sends the present value at most, which must not end a pause.
+        const { enabled: _, ...others } = fields
+        const patch = patchOf(stored, isOwner(by) ? fields : others, recipient, timestamp(clock.now()))
+        const author = principalAt(agent, by)
+        checkOwnMessage(by, stored, patch, author)
+        return update(tx, agent, stored, { ...patch, ...principalsOf(stored, fields, author) })
       })
     },
 
@@ -129,7 +141,8 @@ export function createChanges({ db, clock, events, deleted }: ChangeDeps): Chang
 
     async accessEnded(tx, { agent, isOf, reason, now }) {
       for (const stored of await scheduleStore(tx).ofAgent(agent.id)) {
-        if (!isOf(stored.principal) || (stored.enabled === 0 && stored.is_paused === 0)) continue
+        const isConcerned = isOf(stored.principal) || isOf(stored.validation_principal ?? stored.principal)
+        if (!isConcerned || (stored.enabled === 0 && stored.is_paused === 0)) continue
         const at = timestamp(now)
         await update(tx, agent, stored, { ...switched(false, at), disabled_reason: reason, updated_at: at })
       }
@@ -225,9 +238,22 @@ function patchOf(
   })
 }
 
-function changesPrompt(stored: Schedule, { message, validation_prompt }: UpdateSchedule): boolean {
-  if (message !== undefined && message !== stored.message) return true
-  return validation_prompt !== undefined && validation_prompt !== stored.validation_prompt
+function principalAt(agent: Owned, { caller }: By): string {
+  return principalOn(agent.id, principalOf(caller))
+}
+
+/** Message and validation prompt belong to their authors. Nobody's words run with another person's access. */
+function principalsOf(
+  stored: Schedule,
+  fields: UpdateSchedule,
+  author: string,
+): Pick<Schedule, 'principal' | 'validation_principal'> {
+  const { validation_prompt = stored.validation_prompt } = fields
+  const principal = changesMessage(stored, fields) ? author : stored.principal
+  if (validation_prompt === null) return { principal, validation_principal: null }
+  const isNew = validation_prompt !== stored.validation_prompt
+  const ofPrompt = isNew ? author : (stored.validation_principal ?? stored.principal)
+  return { principal, validation_principal: ofPrompt === principal ? null : ofPrompt }
 }
 
 function jsonOf(values: string[] | null | undefined): string | null {

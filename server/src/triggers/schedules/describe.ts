@@ -46,6 +46,7 @@ function fieldsOf(row: Schedule) {
     agent_id: _agent,
     created_by_id: _creator,
     principal: _principal,
+    validation_principal: _validationPrincipal,
     is_paused: _paused,
     armed_at: _armed,
     position: _position,

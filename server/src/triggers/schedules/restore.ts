@@ -48,6 +48,7 @@ export const restore: Restore = {
         created_by: by.username,
         created_by_id: by.id,
         principal: accountPrincipal(by.id),
+        validation_principal: null,
         ...newTimes(timestamp(now)),
       })
     }

@@ -3,7 +3,7 @@ import { isTimezone, readCron } from '@roost/contracts/kit/cron'
 import type { UpdateSchedule } from '@roost/contracts/triggers/schedules'
 import type { Relation, SignedIn } from '../../identity/access/caller.ts'
 import { Fault } from '../../kit/fault.ts'
-import type { Schedule } from './store.ts'
+import type { Schedule, SchedulePatch } from './store.ts'
 
 /** The caller of a change and its relation to the agent. */
 export type By = { caller: SignedIn; relation: Relation }
@@ -56,6 +56,10 @@ export function checkRoom(message: string, others: number): void {
   )
 }
 
+export function changesMessage(stored: Pick<Schedule, 'message'>, { message }: UpdateSchedule): boolean {
+  return message !== undefined && message !== stored.message
+}
+
 /**
  * Throws `owner_required`. The owner may change everything, and the creator everything but `enabled`. Everybody with
  * access may change the recipient, within the limits of `recipientOf`.
@@ -74,6 +78,27 @@ export function checkMayChange(
   if (fields.enabled !== undefined && fields.enabled !== (schedule.enabled === 1)) {
     throw new Fault('owner_required', "Only the agent's owner or an admin may enable or disable a schedule.")
   }
+}
+
+/** Columns that decide when and how the message runs. */
+const howItRuns = [
+  ...(['cron_expression', 'timezone', 'misfire_policy', 'timeout_seconds', 'allowed_tools'] as const),
+  ...(['model', 'max_retries', 'retry_delay_seconds', 'undo_failed'] as const),
+]
+
+/**
+ * While the message is another person's, a creator may replace it, but not change how it runs. `author`: the principal
+ * of the change. Throws `owner_required`.
+ */
+export function checkOwnMessage(by: By, stored: Schedule, patch: SchedulePatch, author: string): void {
+  const isChanged = (name: keyof SchedulePatch) => patch[name] !== undefined && patch[name] !== stored[name]
+  if (isOwner(by) || stored.principal === author || isChanged('message')) return
+  const name = howItRuns.find(isChanged)
+  if (name === undefined) return
+  throw new Fault(
+    'owner_required',
+    `${name}: another person wrote the message of this schedule. Write a message of your own, or ask the agent's owner.`,
+  )
 }
 
 /**

@@ -315,11 +315,12 @@ forEachDialect((_dialect, open) => {
     assert.equal((await put(agentKey, sams.id, owner.email)).status, 200)
   })
 
-  test('a schedule belongs to the one who wrote its prompts last', async () => {
+  test('message and validation prompt belong to the one who wrote them', async () => {
     const db = await open()
     await using it = await openHelper(db)
     const { owner, shared, agentKey } = it
     const principal = async (id: string) => (await scheduleStore(db).byId(id))?.principal
+    const ofPrompt = async (id: string) => (await scheduleStore(db).byId(id))?.validation_principal
     const put = async (key: string, id: string, body: object) =>
       assert.equal((await it.request(key, 'PUT', `${url}/${id}`, body)).status, 200)
     const { id } = await it.create({}, shared.key)
@@ -331,9 +332,40 @@ forEachDialect((_dialect, open) => {
     await put(shared.key, id, { message: 'my words' })
     assert.equal(await principal(id), `user:${shared.id}`)
     await put(owner.key, id, { validation_prompt: 'was it done?' })
-    assert.equal(await principal(id), `user:${owner.id}`)
+    assert.deepEqual([await principal(id), await ofPrompt(id)], [`user:${shared.id}`, `user:${owner.id}`])
+    await put(owner.key, id, { message: 'words of the owner' })
+    assert.deepEqual([await principal(id), await ofPrompt(id)], [`user:${owner.id}`, null])
+    await put(shared.key, id, { message: 'my words again' })
+    assert.deepEqual([await principal(id), await ofPrompt(id)], [`user:${shared.id}`, `user:${owner.id}`])
+    await put(owner.key, id, { validation_prompt: null })
+    assert.equal(await ofPrompt(id), null)
     await put(agentKey, id, { message: 'words of the agent' })
     assert.match((await principal(id)) ?? '', /^agent:/)
+  })
+
+  test("a creator neither changes how another person's message runs nor ends a pause", async () => {
+    const db = await open()
+    await using it = await openHelper(db)
+    const { owner, shared } = it
+    const { id } = await it.create({}, shared.key)
+    const put = (key: string, body: object) => it.request(key, 'PUT', `${url}/${id}`, body)
+    await put(owner.key, { message: 'words of the owner' })
+    for (const body of [
+      { undo_failed: true },
+      { allowed_tools: ['Bash'] },
+      { cron_expression: '* * * * *' },
+    ]) {
+      const refused = await put(shared.key, body)
+      assert.deepEqual([refused.status, refused.json.error], [403, 'owner_required'])
+      assert.match(refused.json.detail, new RegExp(Object.keys(body)[0] ?? ''))
+    }
+    const same = { message: 'words of the owner', undo_failed: false, cron_expression: base.cron_expression }
+    assert.equal((await put(shared.key, { ...same, description: 'mine' })).status, 200)
+    assert.equal((await put(shared.key, { message: 'my words', undo_failed: true })).status, 200)
+    await db.atomically((tx) => scheduleStore(tx).update(id, { enabled: 0, is_paused: 1 }))
+    assert.equal((await put(shared.key, { enabled: false, name: 'other' })).status, 200)
+    const { is_paused, name } = (await scheduleStore(db).byId(id)) ?? assert.fail()
+    assert.deepEqual([is_paused, name], [1, 'other'])
   })
 
   test('enabling or a new time restarts the due times; other changes do not', async () => {

@@ -8,7 +8,13 @@ import type { ResolvedAgent } from '../../agents/access/index.ts'
 import type { AgentHooks } from '../../agents/management/index.ts'
 import type { AgentRecords } from '../../agents/records/index.ts'
 import type { Outbox } from '../../foundation/outbox/index.ts'
-import { accountPrincipal, type Caller, isCallOnly, type SignedIn } from '../../identity/access/index.ts'
+import {
+  accountPrincipal,
+  agentPrincipal,
+  type Caller,
+  isCallOnly,
+  type SignedIn,
+} from '../../identity/access/index.ts'
 import { type Clock, timestamp } from '../../kit/clock.ts'
 import { Fault } from '../../kit/fault.ts'
 import { newId } from '../../kit/ids.ts'
@@ -159,6 +165,7 @@ function registerAgentHooks(
         created_by: agent.owner,
         created_by_id: ownerId,
         principal: accountPrincipal(ownerId),
+        validation_principal: null,
         ...newTimes(timestamp(now)),
       })
     }
@@ -169,6 +176,8 @@ function registerAgentHooks(
     if (!withSchedules) return {}
     const store = scheduleStore(tx)
     const all = await store.ofAgent(source.id)
+    const copied = (principal: string) =>
+      principal === agentPrincipal(source.id, null) ? agentPrincipal(fork.id, null) : principal
     for (const { number: _, position: __, webhook_token_hash: ___, ...schedule } of all.reverse())
       await store.insert({
         ...schedule,
@@ -178,9 +187,13 @@ function registerAgentHooks(
         enabled: 0,
         deliver_to_workspace_email: null,
         created_by: by.user.username,
-        created_by_id: by.user.id,
-        principal: accountPrincipal(by.user.id),
+        // The name of another creator gets into no prompt.
+        created_by_id: schedule.created_by_id === by.user.id ? by.user.id : null,
+        // The authors stay the same: a copy gives their words no other rights.
+        principal: copied(schedule.principal),
+        validation_principal: schedule.validation_principal && copied(schedule.validation_principal),
         ...newTimes(timestamp(now)),
+        disabled_reason: schedule.principal === accountPrincipal(by.user.id) ? null : writtenByAnother,
       })
     return { schedules_created: all.length }
   })
@@ -195,3 +208,6 @@ function registerAgentHooks(
     }
   })
 }
+
+const writtenByAnother =
+  'Another person wrote its message, and it runs for that person. Write a message of your own to run it for you.'

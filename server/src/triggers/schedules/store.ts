@@ -34,6 +34,7 @@ export const scheduleColumns = [
   'created_by',
   'created_by_id',
   'principal',
+  'validation_principal',
   'disabled_reason',
   'created_at',
   'updated_at',

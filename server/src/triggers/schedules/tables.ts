@@ -37,8 +37,10 @@ export type SchedulesTable = {
   created_by: string
   /** The person who created it; null for an agent or a template. */
   created_by_id: string | null
-  /** Who set it up: the principal of its runs. */
+  /** Who wrote the message: the principal of its runs. */
   principal: string
+  /** Who wrote the validation prompt; null: the same principal. */
+  validation_principal: string | null
   /** Why the platform disabled it; null when it is enabled or a person disabled it. */
   disabled_reason: string | null
   created_at: string

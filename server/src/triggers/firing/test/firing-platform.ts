@@ -52,6 +52,8 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     undone: [] as FailedRun[],
     frozenAfter: null as number | null,
     unreachable: new Set<string>(),
+    /** Principals without the rights of an owner. */
+    sharers: new Set<string>(),
   }
   const works = createWorkStates()
   // As tasks do while their runs have not ended.
@@ -64,6 +66,11 @@ export async function startFiringPlatform(db: Db, over: Partial<RunPlatformOptio
     registryHooks: noHooks,
     settle: executions.settle,
     runContextOf: async (id) => agents.get(id) ?? null,
+    principalFor: async (_, id) => ({
+      id,
+      access: fakes.sharers.has(id) ? 'write' : 'owner',
+      credentials: true,
+    }),
     times: createScheduleTimes(),
     frozenAfter: async () => fakes.frozenAfter,
     reachesAgent: async (_agent, email) => !fakes.unreachable.has(email),
@@ -157,6 +164,7 @@ const blankSchedule: Schedule = {
   created_by: 'ann',
   created_by_id: 'u1',
   principal: 'user:u1',
+  validation_principal: null,
   disabled_reason: null,
   created_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
