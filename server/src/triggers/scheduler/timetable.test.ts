@@ -81,6 +81,14 @@ test('a clock that jumped far ahead and was corrected continues from the present
   assert.deepEqual(due('09:00:00'), ['s1 09:00'])
 })
 
+test('changes of a schedule that is due in a year do not pile up', () => {
+  const yearly = { cron_expression: '0 0 1 1 *' }
+  const { timetable } = begin(schedule(yearly))
+  for (let change = 0; change < 10_000; change += 1) timetable.apply(schedule(yearly), start)
+  assert.ok(timetable.held() < 1100, `${timetable.held()} items`)
+  assert.deepEqual([timetable.size(), timetable.dueNext(9).length], [1, 1])
+})
+
 test('repeated changes of 10,000 schedules leave no entries behind', () => {
   const { timetable } = begin()
   for (let round = 0; round < 3; round += 1) {

@@ -33,6 +33,8 @@ export type Timetable = {
   isPresent(schedule: Timed): boolean
   /** Number of schedules with a due time. */
   size(): number
+  /** Number of items in memory, with those of earlier versions of the schedules. */
+  held(): number
 }
 
 type Entry = {
@@ -42,6 +44,9 @@ type Entry = {
   /** The value of `after` before the last `due`. */
   before: number
 }
+
+/** Items of changed schedules that are always allowed. */
+const maxStale = 1000
 
 export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> }): Timetable {
   const entries = new Map<string, Entry>()
@@ -75,10 +80,21 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
     }
   }
 
+  /** Otherwise each change of a schedule that is due in a year would stay in memory for that year. */
+  function dropManyStale(): void {
+    if (heap.size <= 2 * entries.size + maxStale) return
+    const old = heap
+    heap = createHeap()
+    texts.clear()
+    for (let item = old.take(); item; item = old.take())
+      if (entries.get(item.entry.schedule.id) === item.entry) heap.put(item)
+  }
+
   function renew(entry: Entry): void {
     const { id } = entry.schedule
     entries.set(id, entry)
     addToHeap(entry)
+    dropManyStale()
   }
 
   return {
@@ -152,5 +168,6 @@ export function createTimetable({ times }: { times: Pick<ScheduleTimes, 'next'> 
 
     isPresent: (schedule) => entries.get(schedule.id)?.schedule === schedule,
     size: () => entries.size,
+    held: () => heap.size,
   }
 }
