@@ -79,6 +79,23 @@ forEachDialect((_, db) => {
     assert.deepEqual([refused.status, refused.json.error], [400, 'bundle_corrupt'])
   })
 
+  test('an automatic import keeps the variables beside those that are bound to a host', async () => {
+    await using world = await open(db)
+    const env = 'CRM_TOKEN=tok-canary-4\nBOUND_KEY=bound-canary-4\n'
+    const hosts = { BOUND_KEY: ['api.example.org'] }
+    const { status } = await world.call('POST', 'credentials/inject', { files: { '.env': env }, hosts })
+    assert.equal(status, 200)
+    const before = world.files.get('.env')?.toString() ?? ''
+    assert.match(before, /CRM_TOKEN=tok-canary-4\nBOUND_KEY=roost-placeholder/)
+    await world.call('POST', 'credentials/export')
+    const statuses = () => world.link.calls.filter(({ t }) => t === 'credentials.status').length
+    const asked = statuses()
+    world.files.set('.env', Buffer.alloc(0))
+    world.area.linkConnected(world.agent.id)
+    await until(() => statuses() >= asked + 2, 'the import')
+    assert.equal(world.files.get('.env')?.toString(), before)
+  })
+
   test("what somebody else wrote is neither imported nor written back as the owner's", async () => {
     await using world = await open(db)
     await world.call('POST', 'credentials/inject', { files: { '.env': 'CRM_TOKEN=tok-canary-3' } })

@@ -139,8 +139,8 @@ export function createCredentials(deps: CredentialsDeps): Credentials {
     const has = (path: string) => answer.files.some((file) => file.path === path && file.size > 0)
     const readOwners = () => files.readOwners(agent, bundleFile, bundleBytes)
     const imported = has(bundleFile) && !has('.env') ? await importNow(agent, answer.files, readOwners) : []
-    const isSettled = await settleEnv(agent, answer.files)
-    if (imported.length > 0 || isSettled) answer = await readStatus(agent)
+    if (imported.length > 0) answer = await readStatus(agent)
+    if (await settleEnv(agent, answer.files)) answer = await readStatus(agent)
     if (answer.variables.length > 0 || credentialFiles(answer).length > 0) {
       await secrets.learn(agent.id, await readAll(agent, bundled(answer.files)))
     }
