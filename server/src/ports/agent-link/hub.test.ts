@@ -96,16 +96,23 @@ test('a greeted agent is connected and receives wake signals', async () => {
   assert.deepEqual(await agent.next('wake'), { t: 'wake' })
 })
 
-test('a link ends when its key stops, or cannot be checked, also during the handshake', async () => {
+test('a link ends when its key stops, also during the handshake, or once it can be checked', async () => {
+  const clock = createTestClock()
   const answers: Record<string, boolean> = { 'key-a1': true, 'key-a2': true, 'key-a3': true }
-  const { hub, dial } = await startHub({}, { isKeyWorking: async (id) => answers[id] ?? Promise.reject(id) })
+  const isKeyWorking = async (id: string) => answers[id] ?? Promise.reject(new Error('no database'))
+  const { hub, dial } = await startHub({}, { clock, isKeyWorking })
   const links = await Promise.all(['a1', 'a2', 'a3'].map((id) => dial(id)))
   for (const link of links) await link.hello()
   delete answers['key-a1']
   answers['key-a2'] = false
   answers['key-a3'] = false
   hub.recheck(({ ownerId }) => ownerId !== 'owner-a3')
-  for (const link of links.slice(0, 2)) assert.equal((await link.closed).code, 4001)
+  assert.equal((await links[1]?.closed)?.code, 4001)
+  assert.equal(hub.isConnected('a1'), true)
+  answers['key-a1'] = false
+  await clock.waitingFor(5)
+  await clock.advance(5)
+  assert.equal((await links[0]?.closed)?.code, 4001)
   assert.equal(hub.isConnected('a3'), true)
   assert.equal((await (await dial('a2')).closed).code, 4001)
 })

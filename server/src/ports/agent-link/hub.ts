@@ -32,13 +32,14 @@ export type AgentLinkHub = AgentLink & {
   addresses(): string[]
   /** Takes over an upgraded socket of an agent whose key was checked; `ownerId` is the account of that key. */
   accept(socket: WebSocket, agent: LinkedAgent, ownerId: string): void
-  /** Closes the touched links of this process (4001) whose key no longer works or cannot be checked. */
+  /** Closes the touched links of this process (4001) whose key no longer works. */
   recheck(isTouched: (link: LinkedKey) => boolean): void
   /** Closes every link of this process (1001); agents reconnect elsewhere. */
   close(): Promise<void>
 }
 
 const pingSeconds = 30
+const checkAgainMs = 5_000
 /** Addresses are remembered for ten minutes, so a slow exchange loses none. */
 const addressSeconds = 15
 
@@ -95,9 +96,15 @@ export function createAgentLinkHub(deps: {
     older.close(closeCodes.replaced, 'replaced by a newer link')
   }
 
+  /** Repeated while the database fails: no message of the agent has an effect without it. */
   async function checkKey(connection: Connection): Promise<void> {
-    const works = await deps.isKeyWorking(connection.agent.keyId).catch(() => false)
-    if (!works) connection.close(closeCodes.badKey, 'the key of the agent does not work')
+    const { agentId, keyId } = connection.agent
+    while (links.get(agentId)?.connection === connection && !closing.signal.aborted) {
+      const works = await deps.isKeyWorking(keyId).catch(() => null)
+      if (works === false) connection.close(closeCodes.badKey, 'the key of the agent does not work')
+      if (works !== null) return
+      await clock.wait(checkAgainMs, closing.signal)
+    }
   }
 
   /** Handlers of one link, which also name the platform's addresses: at the hello, and after they changed. */
